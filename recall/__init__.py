@@ -1,0 +1,1 @@
+"""A question in, a small cited bundle out."""
