@@ -1,0 +1,1 @@
+"""The sub-commands of `openclaw memory`, a module for each group."""

@@ -1,0 +1,1 @@
+"""What `init` copies into a workspace: data, no code."""
