@@ -37,7 +37,7 @@ def cut_line(text: str, most: int) -> Iterator[str]:
             return
         window = text[:size]
         ends = [m.end() for m in _SENTENCE_END.finditer(window, size * 2 // 3)]
-        stops = [end for end in ends if not window[end - 1].isspace() or window[: end].rstrip()[-1:] in ".!?…。！？"]
+        stops = [end for end in ends if not window[end - 1].isspace() or window[:end].rstrip()[-1:] in ".!?…。！？"]
         at = (stops or ends or [size])[-1]
         yield text[:at]
         text = text[at:]

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 _ITEM_MARK = re.compile(r"\s*(?:[-*+•–—]|\d{1,9}[.)])(?=\s|$)\s*")
 _HEADING_MARKS = re.compile(r"\s*(?:\d{1,9}[.)]\s+)?#{1,6}(?:\s+|$)|\s+#+\s*$")
-_LEAF = {"fence": "fence", "code_block": "code", "hr": "rule", "table_open": "table", "blockquote_open": "quote"}
+_LEAF = {
+    "fence": "fence",
+    "code_block": "code",
+    "hr": "rule",
+    "table_open": "table",
+    "blockquote_open": "quote",
+}
 
 
 class Block(NamedTuple):

@@ -129,9 +129,7 @@ def _without_comments(line: str) -> tuple[str, int | None]:
     return "".join(kept).rstrip() if at else line, None
 
 
-def _close_later(
-    lines: list[str], number: int, line: str, opened: int, closers: list[int], breaks: list[int]
-) -> int:
+def _close_later(lines: list[str], number: int, line: str, opened: int, closers: list[int], breaks: list[int]) -> int:
     """Empty the lines of a comment that spans several; return the line to go on with."""
     later = bisect_right(closers, number)
     last = closers[later] if later < len(closers) else None

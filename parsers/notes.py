@@ -40,9 +40,7 @@ def parse_notes(document: Document, path: str, rest: Iterable[Placed]) -> list[N
                 entities = tuple(mentions(text))
                 heading = " > ".join(placed.trail)
                 when = occurred(text, placed.day)
-                notes.append(
-                    Note(text, entities, path, first, last, placed.day, when, heading, origin, note_id(text))
-                )
+                notes.append(Note(text, entities, path, first, last, placed.day, when, heading, origin, note_id(text)))
     return notes
 
 

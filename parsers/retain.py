@@ -196,7 +196,19 @@ def make_fact(
     evidence = evidence_links(text, details)
     identity = fact_id(kind, names, text)
     return Fact(
-        kind, names, confidence, text, details, evidence, path, line, end_line, day, occurred(text, day), heading, identity
+        kind,
+        names,
+        confidence,
+        text,
+        details,
+        evidence,
+        path,
+        line,
+        end_line,
+        day,
+        occurred(text, day),
+        heading,
+        identity,
     )
 
 

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from openclaw_memory.parsers.parse import parse_file
 
 CASES = Path(__file__).parent.parent / "cases" / "parser"

@@ -5,7 +5,6 @@ import time
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-
 from openclaw_memory.parsers.chunks import CHUNK_TOKENS
 from openclaw_memory.parsers.lines import split_lines
 from openclaw_memory.parsers.names import fold, mentions
@@ -16,13 +15,76 @@ from openclaw_memory.parsers.retain import fact_id, render_fact
 from openclaw_memory.parsers.tokens import estimate_tokens
 
 PATHS = st.sampled_from(
-    ["memory/2026-01-05.md", "memory/notes.md", "bank/opinions.md", "bank/entities/A.md", "MEMORY.md", "USER.md", "docs/a.md"]
+    [
+        "memory/2026-01-05.md",
+        "memory/notes.md",
+        "bank/opinions.md",
+        "bank/entities/A.md",
+        "MEMORY.md",
+        "USER.md",
+        "docs/a.md",
+    ]
 )
-WORDS = ["W", "B", "O", "(c=0.9)", "（90%）", "@Ana", '@"Ana Maria"', "@[[B c]]", ":", "：", "- ", "* ", "• ", "1. ", "  ", "\t",
-         "\n", "\n\n", "\r\n", "## Retain", "### x", "---", "***", "```", "~~~", "<!--", "-->", "<!-- a:start -->",
-         "<!-- a:end -->", "> ", "| a | b |", "|---|---|", "`", "**", "[x] ", "text", "霧の日", "E", "e:", "<name>",
-         "(see memory/2026-01-02.md#L3)", "Evidence: a.md", "Nov 27", "yesterday", " ", "\r", "﻿", "\0", "– ",
-         "===", "\\", "    ", "<!-- /openclaw-memory:x -->", "<!-- openclaw-memory:x v1 -->", "=", "#", "a@b.c", "@s/p"]
+WORDS = [
+    "W",
+    "B",
+    "O",
+    "(c=0.9)",
+    "（90%）",
+    "@Ana",
+    '@"Ana Maria"',
+    "@[[B c]]",
+    ":",
+    "：",
+    "- ",
+    "* ",
+    "• ",
+    "1. ",
+    "  ",
+    "\t",
+    "\n",
+    "\n\n",
+    "\r\n",
+    "## Retain",
+    "### x",
+    "---",
+    "***",
+    "```",
+    "~~~",
+    "<!--",
+    "-->",
+    "<!-- a:start -->",
+    "<!-- a:end -->",
+    "> ",
+    "| a | b |",
+    "|---|---|",
+    "`",
+    "**",
+    "[x] ",
+    "text",
+    "霧の日",
+    "E",
+    "e:",
+    "<name>",
+    "(see memory/2026-01-02.md#L3)",
+    "Evidence: a.md",
+    "Nov 27",
+    "yesterday",
+    " ",
+    "\r",
+    "﻿",
+    "\0",
+    "– ",
+    "===",
+    "\\",
+    "    ",
+    "<!-- /openclaw-memory:x -->",
+    "<!-- openclaw-memory:x v1 -->",
+    "=",
+    "#",
+    "a@b.c",
+    "@s/p",
+]
 MARKDOWN = st.lists(st.sampled_from(WORDS) | st.text(max_size=6), max_size=60).map("".join)
 RETAIN = MARKDOWN.map(lambda text: "## Retain\n\n- W @Ana: x\n" + text)
 
@@ -60,7 +122,9 @@ def told(fact):
 def test_render_reads_back(text, path):
     facts = parse_file(text, path).facts
     assume(facts)
-    written = "## Retain\n\n" + "\n".join(render_fact(f.kind, f.entities, f.confidence, f.text, f.details) for f in facts)
+    written = "## Retain\n\n" + "\n".join(
+        render_fact(f.kind, f.entities, f.confidence, f.text, f.details) for f in facts
+    )
     again = parse_file(written, path).facts
     assert [told(f) for f in again] == [told(f) for f in facts]
 
@@ -77,7 +141,11 @@ def test_chunks_cover_every_line(text):
     parsed = parse_file(text, "memory/2026-01-05.md")
     covered = {n for chunk in parsed.chunks for n in range(chunk.line, chunk.end_line + 1)}
     lines = split_lines(text)
-    front = 0 if not parsed.front_matter else next(n for n in range(1, len(lines)) if lines[n].rstrip() in ("---", "...")) + 1
+    front = (
+        0
+        if not parsed.front_matter
+        else next(n for n in range(1, len(lines)) if lines[n].rstrip() in ("---", "...")) + 1
+    )
     assert all(n in covered for n, line in enumerate(lines, 1) if line.strip() and n > front)
 
 
@@ -86,7 +154,9 @@ def test_folding_is_idempotent(name):
     assert fold(fold(name)) == fold(name)
 
 
-@pytest.mark.parametrize("names", [("The-Castle", "the_castle", "TheCastle", "The Castle"), ("Zoë", "Zoë"), ("STRAßE-9", "strasse-9")])
+@pytest.mark.parametrize(
+    "names", [("The-Castle", "the_castle", "TheCastle", "The Castle"), ("Zoë", "Zoë"), ("STRAßE-9", "strasse-9")]
+)
 def test_spellings_of_one_name(names):
     assert len({fold(name) for name in names}) == 1
     assert len({fact_id("world", [name], "Painted.") for name in names}) == 1

@@ -1,0 +1,50 @@
+"""Which SQLite runs: pysqlite3 where it is installed (recent, loads extensions), else the standard library's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import sqlite3
+else:
+    try:
+        from pysqlite3 import dbapi2 as sqlite3
+    except ImportError:
+        import sqlite3
+
+Connection = sqlite3.Connection
+DatabaseError = sqlite3.DatabaseError
+OperationalError = sqlite3.OperationalError
+
+#: How long a statement waits for another process's lock, in milliseconds.
+BUSY_MS = 5000
+
+
+def connect(path: str) -> Connection:
+    """A connection in autocommit mode (transactions are opened by hand); ``:memory:`` is allowed."""
+    connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_MS / 1000)
+    connection.execute("PRAGMA foreign_keys=ON")
+    return connection
+
+
+def connect_to_read(path: str) -> Connection:
+    """A connection that cannot write: a read can then never change the index by mistake."""
+    connection = connect(path)
+    connection.execute("PRAGMA query_only=ON")
+    return connection
+
+
+def describe() -> dict[str, Any]:
+    """For ``status``: the driver's name, SQLite's version, and whether FTS5 is built in and extensions load."""
+    connection = sqlite3.connect(":memory:")
+    try:
+        loads = hasattr(connection, "enable_load_extension")
+        options = {row[0] for row in connection.execute("PRAGMA compile_options")}
+        return {
+            "driver": sqlite3.__name__.split(".", 1)[0],
+            "sqlite": sqlite3.sqlite_version,
+            "fts5": "ENABLE_FTS5" in options,
+            "extensions": loads,
+        }
+    finally:
+        connection.close()

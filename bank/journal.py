@@ -1,0 +1,124 @@
+"""Retain: facts appended to a day's log, so that two writers lose nothing and no other byte changes."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from datetime import date
+
+from .errors import UsageFault, fault_of
+from .files import BOM, ChangedMeanwhile, FileMissing, newline_of, read_text, write_atomic, writer_lock
+from .retain_section import insertion_point
+from .workspace import Workspace
+
+__all__ = ["insertion_point", "retain"]
+
+HEADING = "## Retain"
+ATTEMPTS = 5
+
+_BULLET = re.compile(r"[-*+•]\s+(\S.*)$")
+_STRUCTURE = re.compile(r"`{3}|~{3}|#{1,6}\s|>|[-*+•]\s|<!--")
+_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_COMMENT = re.compile(r"<!--.*?-->")
+
+
+def retain(workspace: Workspace, bullets: Sequence[str], day: date, *, timeout: float = 10.0) -> list[str]:
+    """Append bullets, written in the Retain grammar, to the log of ``day``; their citations, in order.
+
+    The folder, the file and its Retain heading are made where they are missing. ``timeout`` is in seconds.
+    Raises ``UsageFault`` for a bullet that is empty or would open another block, ``Busy`` when the lock is
+    not had in time, ``PathNotAllowed`` for a log behind a symbolic link, ``MemoryFault`` when the log cannot
+    be written.
+    """
+    lines = [_one_bullet(bullet) for bullet in bullets]
+    if not lines:
+        return []
+    name = workspace.relative(workspace.log_path(day))
+    path = workspace.resolve(name)
+    with writer_lock(workspace.journal_lock_path, timeout, "retaining"):
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+        except OSError as error:
+            raise fault_of(error, "cannot make the folder", os.path.dirname(path)) from None
+        for attempt in range(ATTEMPTS):
+            try:
+                old = read_text(path)
+            except FileMissing:
+                old = None
+            data, first = _with_bullets(old.data if old else b"", lines, day)
+            try:
+                write_atomic(path, data, old.stamp if old else None)
+            except ChangedMeanwhile:
+                if attempt == ATTEMPTS - 1:
+                    raise
+            else:
+                break
+    return [f"{name}#L{first + offset}" for offset in range(len(lines))]
+
+
+def _one_bullet(bullet: str) -> str:
+    """``bullet`` on one line, without blanks around it."""
+    line = re.sub(r"\s*[\r\n]+\s*", " ", bullet).strip()
+    match = _BULLET.match(line)
+    if not match:
+        empty = not line.strip("-*+• ")
+        what = "there is nothing to retain" if empty else "a line to retain does not start with '- '"
+        raise UsageFault(what, line[:80], "write it like '- W @Peter: Lives in Lisbon.'")
+    if _STRUCTURE.match(match.group(1)) or "<!--" in _COMMENT.sub("", _CODE.sub("", line)):
+        raise UsageFault(
+            "a line to retain opens a code block, a comment, a quote, a heading or a list",
+            line[:80],
+            "put such marks between backticks",
+        )
+    return line
+
+
+def _with_bullets(data: bytes, bullets: list[str], day: date) -> tuple[bytes, int]:
+    """The bytes of a log with ``bullets`` added, and the line (1-based) where the first of them stands."""
+    if data in (b"", BOM):
+        head = [f"# {day.isoformat()[:10]}", "", HEADING, ""]
+        return data + _encode([*head, *bullets], "\n") + b"\n", len(head) + 1
+    pieces = data.split(b"\n")
+    ends_with_newline = not pieces[-1]
+    if ends_with_newline:
+        pieces.pop()
+    lines = [piece.decode("utf-8", errors="replace") for piece in pieces]
+    index, found = insertion_point(lines)
+    before: list[str] = []
+    if found:
+        if not _ends_in_list(lines, index):
+            if index < len(lines) and not lines[index].strip():
+                index += 1
+            else:
+                before = [""]
+    else:
+        if index and lines[index - 1].strip():
+            before = [""]
+        before += [HEADING, ""]
+    following = lines[index].strip() if index < len(lines) else ""
+    after = [""] if following and not (found and following.startswith("#")) else []
+    newline = newline_of(data)
+    added = _encode([*before, *bullets, *after], newline)
+    line_end = newline.encode("ascii")
+    first = index + len(before) + 1
+    if index == len(lines):
+        return (data + added + line_end if ends_with_newline else data + line_end + added), first
+    offset = sum(len(piece) + 1 for piece in pieces[:index])
+    return data[:offset] + added + line_end + data[offset:], first
+
+
+def _ends_in_list(lines: list[str], index: int) -> bool:
+    """Whether a bullet before ``lines[index]`` continues a list; below anything else it needs a blank line."""
+    last = lines[index - 1]
+    if not (_BULLET.match(last.strip()) or last[:1].isspace()):
+        return False
+    while index and lines[index - 1].strip():
+        index -= 1
+        if lines[index].lstrip().startswith("<"):
+            return False
+    return True
+
+
+def _encode(lines: list[str], newline: str) -> bytes:
+    return newline.join(lines).encode("utf-8", errors="replace")

@@ -1,0 +1,106 @@
+"""Which Markdown files a workspace holds, by one pass of ``stat`` over the tree.
+
+A file counts as absent only if the folder that would hold it was read in full, or is itself absent from one that was:
+an unreadable folder proves nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import NamedTuple
+
+from .workspace import CORE_NAMES, Workspace
+
+_ROOT_FILES = (*CORE_NAMES, "USER.md")
+_FOLDERS = ("memory", "bank")
+_NOT_INDEXED = frozenset(("template.md", "index.md"))
+
+
+class Seen(NamedTuple):
+    """A file as ``stat`` saw it: size in bytes, modification time in nanoseconds, inode."""
+
+    size: int
+    mtime_ns: int
+    inode: int
+
+
+class Scan(NamedTuple):
+    """``files`` by path (posix, relative to the workspace; absolute for one under an extra path outside it).
+    ``unread``: folders (same form of path) and files that could not be looked at: nothing below them is known to be
+    absent."""
+
+    files: dict[str, Seen]
+    unread: tuple[str, ...]
+
+    def proves_absent(self, path: str) -> bool:
+        """Whether a path that is not in ``files`` is known not to exist."""
+        return path not in self.files and not any(
+            path == folder or path.startswith(folder + "/") or not folder for folder in self.unread
+        )
+
+
+def scan(workspace: Workspace) -> Scan:
+    """Stat every Markdown file that belongs to the index: not templates, symbolic links, folders that start with a dot."""
+    files: dict[str, Seen] = {}
+    unread: list[str] = []
+    root = workspace.root
+    seen: set[tuple[int, int]] = set()
+    for name in _ROOT_FILES:
+        _add_file(os.path.join(root, name), name, files, unread, seen)
+    for folder in _FOLDERS:
+        _walk(os.path.join(root, folder), folder, files, unread)
+    for extra in workspace.extra_paths:
+        place = os.path.normpath(os.path.join(root, extra))
+        if os.path.isfile(place):
+            _add_file(place, workspace.relative(place), files, unread, seen)
+        else:
+            _walk(place, workspace.relative(place), files, unread)
+    return Scan(files, tuple(unread))
+
+
+def _add_file(path: str, name: str, files: dict[str, Seen], unread: list[str], seen: set[tuple[int, int]]) -> None:
+    """``MEMORY.md`` and ``memory.md`` may be one file twice, where the disk ignores case: then it is one."""
+    try:
+        status = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError:
+        unread.append(name)
+        return
+    if stat.S_ISREG(status.st_mode) and (status.st_dev, status.st_ino) not in seen:
+        seen.add((status.st_dev, status.st_ino))
+        files[name] = Seen(status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+def _walk(top: str, prefix: str, files: dict[str, Seen], unread: list[str]) -> None:
+    pending = [(top, prefix)]
+    while pending:
+        folder, prefix = pending.pop()
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if name[0] == ".":
+                        continue
+                    if name.endswith(".md"):
+                        if name.lower() not in _NOT_INDEXED:
+                            _see(entry, f"{prefix}/{name}", files, unread)
+                    elif entry.is_dir(follow_symlinks=False) and f"{prefix}/{name}" != "memory/templates":
+                        pending.append((entry.path, f"{prefix}/{name}"))
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError:
+            unread.append(prefix)
+
+
+def _see(entry: os.DirEntry[str], path: str, files: dict[str, Seen], unread: list[str]) -> None:
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return
+    except OSError:
+        unread.append(path)
+        return
+    if stat.S_ISREG(status.st_mode):
+        files[path] = Seen(status.st_size, status.st_mtime_ns, status.st_ino)

@@ -1,0 +1,231 @@
+"""Sync: the index made to say what the Markdown says, by reading only what changed.
+
+A file is read when ``stat`` shows another size, time or inode than when it was last read (or when it was read so soon
+after it was written that a second write could look the same); it is parsed when its bytes differ. A file that vanished
+while the same bytes appeared under another name was renamed and keeps its rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ..parsers.days import log_day, role_of
+from .driver import Connection, DatabaseError
+from .errors import MemoryFault
+from .index import IndexUnusable, open_to_read, open_to_write, set_aside, transaction
+from .scan import Scan, Seen, scan
+from .store import FileRow, delete_file, move_file, stored_files, touch_file, write_file
+from .workspace import Workspace
+
+Progress = Callable[[int, int], None]
+
+
+class Changes(NamedTuple):
+    """What has to be looked at: ``read`` (new, or not as it was), ``absent`` (indexed, and proven gone)."""
+
+    read: list[str]
+    absent: list[str]
+
+    def __bool__(self) -> bool:
+        return bool(self.read or self.absent)
+
+
+class SyncReport(NamedTuple):
+    """What a sync did, as lists of paths (``renamed``: old and new). ``skipped``: path and why it could not be read; its
+    old rows stay. ``unread``: folders that could not be listed; nothing below them was taken out. ``note``: one line when an
+    unusable index was set aside."""
+
+    added: list[str]
+    changed: list[str]
+    renamed: list[tuple[str, str]]
+    removed: list[str]
+    skipped: list[tuple[str, str]]
+    unread: tuple[str, ...]
+    files: int
+    note: str
+
+    @property
+    def is_partial(self) -> bool:
+        return bool(self.skipped or self.unread)
+
+
+def pending_changes(workspace: Workspace, connection: Connection) -> Changes:
+    """What differs between the tree and the index, by ``stat`` alone (and the bytes of files written just before they were
+    indexed). Never writes."""
+    return _compare(workspace, scan(workspace), stored_files(connection))
+
+
+def sync(
+    workspace: Workspace, *, timeout: float = 10.0, progress: Progress | None = None, force: bool = False
+) -> SyncReport:
+    """Bring the index up to date in one transaction, creating it if need be.
+
+    ``timeout``: seconds to wait for another writer (``Busy`` after that). ``force`` reads and parses every file again.
+    ``progress`` is called with (files done, files to read).
+    """
+    from .files import writer_lock
+
+    with writer_lock(workspace.lock_path, timeout, "indexing"):
+        connection, note = open_to_write(workspace)
+        try:
+            try:
+                return _Run(workspace, connection, progress, force).run(note)
+            except DatabaseError as error:
+                connection.close()
+                set_aside(workspace)
+                connection, _ = open_to_write(workspace)
+                note = f"the index was damaged ({error}); it was set aside and built again"
+                return _Run(workspace, connection, progress, force).run(note)
+        finally:
+            connection.close()
+
+
+class Fresh(NamedTuple):
+    """A read connection, whether it may be behind the Markdown, and lines for the reader about the sync."""
+
+    connection: Connection
+    stale: bool
+    notes: list[str]
+
+
+def open_fresh(workspace: Workspace, *, no_sync: bool = False, progress: Progress | None = None) -> Fresh:
+    """A read connection to an index that says what the Markdown says now, synced if anything changed.
+
+    With ``no_sync``, or when another process is writing, it answers at once from what is there, ``stale`` where that
+    differs from the tree. The first index is always built (there is nothing else to answer from).
+    """
+    notes: list[str] = []
+    try:
+        connection = open_to_read(workspace)
+    except IndexUnusable:
+        connection = None
+    if connection is not None:
+        changes = pending_changes(workspace, connection)
+        if not changes or no_sync:
+            return Fresh(connection, bool(changes), notes)
+        connection.close()
+    from .errors import Busy
+
+    try:
+        report = sync(workspace, timeout=0.0 if connection is not None else 60.0, progress=progress)
+    except Busy:
+        reopened = open_to_read(workspace)
+        if reopened is None:
+            raise
+        return Fresh(reopened, True, ["another process is updating the index; this answer may miss the latest changes"])
+    if report.note:
+        notes.append(report.note)
+    notes += [f"{path}: not read ({why}); its last indexed text is used" for path, why in report.skipped]
+    notes += [f"{folder}: cannot be listed; what was indexed below it is kept" for folder in report.unread]
+    reopened = open_to_read(workspace)
+    if reopened is None:
+        raise MemoryFault("the index vanished while it was used", workspace.index_path, "run the command again")
+    return Fresh(reopened, False, notes)
+
+
+def _compare(workspace: Workspace, found: Scan, stored: dict[str, FileRow]) -> Changes:
+    read = []
+    for path, seen in found.files.items():
+        row = stored.get(path)
+        if row is None or row.seen != seen or (_is_racy(row) and _differs(workspace, path, row)):
+            read.append(path)
+    absent = []
+    if len(found.files) - len(read) < len(stored) or read:
+        absent = [path for path in stored if path not in found.files and found.proves_absent(path)]
+    return Changes(sorted(read), sorted(absent))
+
+
+def _is_racy(row: FileRow) -> bool:
+    """Whether a file was read so soon after its last write that another write could have left the same stamp.
+
+    Coarse clocks (whole seconds) need two seconds, others a twentieth of one.
+    """
+    written = row.seen.mtime_ns
+    window = 2_000_000_000 if written % 1_000_000_000 == 0 else 50_000_000
+    return row.read_ns < written + window
+
+
+def _differs(workspace: Workspace, path: str, row: FileRow) -> bool:
+    try:
+        return _digest(_read(workspace, path)) != row.hash
+    except OSError:
+        return True
+
+
+def _read(workspace: Workspace, path: str) -> bytes:
+    with open(os.path.join(workspace.root, path), "rb") as file:
+        return file.read()
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+class _Run:
+    """One sync under the writer lock."""
+
+    def __init__(self, workspace: Workspace, connection: Connection, progress: Progress | None, force: bool) -> None:
+        self.workspace, self.connection, self.progress, self.force = workspace, connection, progress, force
+        self.report = SyncReport([], [], [], [], [], (), 0, "")
+
+    def run(self, note: str) -> SyncReport:
+        found = scan(self.workspace)
+        report = self.report._replace(unread=found.unread, files=len(found.files), note=note)
+        with transaction(self.connection):
+            stored = stored_files(self.connection)
+            changes = _compare(self.workspace, found, stored)
+            read = sorted(found.files) if self.force else changes.read
+            vanished: dict[str, list[FileRow]] = {}
+            for path in reversed(changes.absent):
+                vanished.setdefault(stored[path].hash, []).append(stored[path])
+            for done, path in enumerate(read):
+                if self.progress:
+                    self.progress(done, len(read))
+                self._take(path, found.files[path], stored.get(path), vanished)
+            for rows in vanished.values():
+                for row in rows:
+                    delete_file(self.connection, row.id)
+                    report.removed.append(row.path)
+            if self.progress and read:
+                self.progress(len(read), len(read))
+        report.removed.sort()
+        return report
+
+    def _take(self, path: str, seen: Seen, row: FileRow | None, vanished: dict[str, list[FileRow]]) -> None:
+        read_ns = time.time_ns()
+        try:
+            data = _read(self.workspace, path)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self.report.skipped.append((path, error.strerror or type(error).__name__))
+            return
+        digest = _digest(data)
+        if row and row.hash == digest and not self.force:
+            touch_file(self.connection, row.id, seen, read_ns)
+            return
+        moved = vanished.get(digest) if row is None else None
+        if moved:
+            old = moved.pop()
+            self.report.renamed.append((old.path, path))
+            if _means_the_same(old.path, path) and not self.force:
+                move_file(self.connection, old.id, path, seen, read_ns)
+                return
+            row = old
+        elif row is None:
+            self.report.added.append(path)
+        else:
+            self.report.changed.append(path)
+        from ..parsers.parse import parse_file
+
+        parsed = parse_file(data.decode("utf-8", "replace"), path)
+        write_file(self.connection, parsed, seen, read_ns, digest, row.id if row else None)
+
+
+def _means_the_same(old: str, new: str) -> bool:
+    """Whether a path's own meaning (its role, its day, the entity it names) is the same under both names."""
+    return "/entities/" not in old + new and (role_of(old), log_day(old)) == (role_of(new), log_day(new))

@@ -1,0 +1,88 @@
+"""What the full-text index holds for a passage: its text in a form that words can be found in, and its context.
+
+Scripts without spaces (Chinese, Japanese, Thai, …) are indexed character by character, so that any part of a run can be
+found as a phrase of one-character words; Hangul too, whose particles hang on to the words. Everything else is left to
+FTS5's own tokenizer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from typing import Any, NamedTuple
+
+#: How many passages before and after one lend it their words.
+CONTEXT = 2
+_MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+_WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+#: One character (with its marks) of a script that is written without spaces between words.
+UNSPACED = re.compile("[぀-ヺー-ヿㇰ-ㇿ㐀-䶿一-鿿豈-﫿ᄀ-ᇿ가-힣฀-๿຀-໿က-႟ក-៿\U00020000-\U0003ffff][ัิ-ฺ็-๎ັິ-ຼ່-໎]*")
+#: bm25 weights of the columns: text, context, names, dates.
+COLUMN_WEIGHTS = (1.0, 0.3, 0.3, 0.5)
+
+
+class PassageRow(NamedTuple):
+    """The stored columns that a passage's terms are made of."""
+
+    id: int
+    text: str
+    details: str
+    heading: str
+    entities: str
+    day: int | None
+    spans: str
+
+
+def spaced(text: str) -> str:
+    """``text`` with blanks around each character of an unspaced script."""
+    return text if text.isascii() else UNSPACED.sub(r" \g<0> ", text)
+
+
+def date_words(day: int | None, spans: Sequence[Sequence[int]]) -> str:
+    """The words that a question may use for a passage's day and for the days that it speaks of."""
+    words = []
+    if day is not None:
+        own = date.fromordinal(day)
+        words += [
+            own.isoformat(),
+            str(own.year),
+            _MONTHS[own.month - 1],
+            str(own.day),
+            _WEEKDAYS[own.weekday()],
+        ]
+    for first, last in spans:
+        start = date.fromordinal(first)
+        words += [str(start.year), _MONTHS[start.month - 1]]
+        if first == last:
+            words += [str(start.day), start.isoformat()]
+    return " ".join(words)
+
+
+def passage_terms(rows: Sequence[PassageRow]) -> Iterator[tuple[int, str, str, str, str]]:
+    """(id, text, context, names, dates) for all passages of one file, in order.
+
+    A pure function of the stored rows: what was put into the index can be taken out of it again.
+    """
+    texts = [spaced(f"{row.text}\n{row.details}" if row.details else row.text) for row in rows]
+    for number, row in enumerate(rows):
+        near = range(max(0, number - CONTEXT), min(len(rows), number + CONTEXT + 1))
+        context = [texts[n] for n in near if n != number and rows[n].heading == row.heading]
+        names = spaced(" ".join(json.loads(row.entities)))
+        dates = date_words(row.day, json.loads(row.spans))
+        yield row.id, texts[number], "\n".join([spaced(row.heading), *context]), names, dates
+
+
+def delete_terms(connection: Any, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
+    """Take rows (id, columns…) out of a contentless full-text table."""
+    columns = {"passage_terms": "text, context, names, dates", "chunk_terms": "text, heading"}[table]
+    marks = ", ".join("?" * (columns.count(",") + 2))
+    connection.executemany(f"INSERT INTO {table} ({table}, rowid, {columns}) VALUES ('delete', {marks})", rows)
+
+
+def insert_terms(connection: Any, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
+    """Put rows (id, columns…) into a contentless full-text table."""
+    columns = {"passage_terms": "text, context, names, dates", "chunk_terms": "text, heading"}[table]
+    marks = ", ".join("?" * (columns.count(",") + 2))
+    connection.executemany(f"INSERT INTO {table} (rowid, {columns}) VALUES ({marks})", rows)

@@ -1,0 +1,190 @@
+"""The workspace on disk: where things lie in it, and which of them may be read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from datetime import date
+
+from .errors import MemoryFault, UsageFault, fault_of
+from .guard import PathNotAllowed, check_text, descend, refuse, split
+
+__all__ = ["CORE_NAMES", "PathNotAllowed", "Workspace"]
+
+#: The two spellings of the core memory file; the first is preferred.
+CORE_NAMES = ("MEMORY.md", "memory.md")
+ROOT_FILES = frozenset((*CORE_NAMES, "USER.md", "DREAMS.md"))
+ROOT_FOLDERS = frozenset(("memory", "bank"))
+
+
+class Workspace:
+    """One workspace. ``root``: its real path. ``extra_paths``: further files or folders that may be read,
+    absolute or relative to the root, as configured."""
+
+    __slots__ = ("_given", "_inner", "_outer", "extra_paths", "root")
+
+    def __init__(self, root: str, extra_paths: Iterable[str] = ()) -> None:
+        self._given = os.path.abspath(root)
+        self.root = os.path.realpath(root)
+        self.extra_paths = tuple(extra_paths)
+        inner: list[tuple[str, ...]] = []
+        outer: list[tuple[str, str]] = []
+        for extra in self.extra_paths:
+            place = os.path.normpath(os.path.join(self.root, extra))
+            below = self._below_root(place)
+            if below is None:
+                outer.append((place, os.path.realpath(place)))
+            else:
+                inner.append(tuple(part for part in below.split("/") if part))
+        self._inner, self._outer = tuple(inner), tuple(outer)
+
+    def __repr__(self) -> str:
+        return f"Workspace({self.root!r})"
+
+    @classmethod
+    def open(cls, path: str, extra_paths: Iterable[str] = ()) -> Workspace:
+        """The workspace at ``path``; raises ``MemoryFault`` when there is none, or none that can be read."""
+        if not path:
+            raise UsageFault("the workspace path is empty", remedy="give a folder with --workspace")
+        try:
+            with os.scandir(path):
+                pass
+        except FileNotFoundError:
+            raise MemoryFault(
+                "no workspace here",
+                path,
+                "create one with `openclaw memory init`, or name another with --workspace",
+            ) from None
+        except NotADirectoryError:
+            raise MemoryFault(
+                "the workspace is not a folder",
+                path,
+                "name its folder, or create one with `openclaw memory init`",
+            ) from None
+        except OSError as error:
+            raise fault_of(error, "the workspace cannot be read", path) from None
+        except ValueError:
+            raise UsageFault("the workspace path holds a character that no path can hold", path) from None
+        return cls(path, extra_paths)
+
+    # Layout
+
+    @property
+    def index_dir(self) -> str:
+        """The folder of everything that can be built again."""
+        return os.path.join(self.root, ".memory")
+
+    @property
+    def index_path(self) -> str:
+        return os.path.join(self.index_dir, "index.sqlite")
+
+    @property
+    def lock_path(self) -> str:
+        """The lock of whoever writes the index."""
+        return os.path.join(self.index_dir, "writer.lock")
+
+    @property
+    def journal_lock_path(self) -> str:
+        """The lock of whoever appends to the logs; not the index's, so that neither waits for the other."""
+        return os.path.join(self.index_dir, "journal.lock")
+
+    @property
+    def entities_dir(self) -> str:
+        return os.path.join(self.root, "bank", "entities")
+
+    def log_path(self, day: date) -> str:
+        """The absolute path of a day's log, whether it exists or not."""
+        return os.path.join(self.root, "memory", f"{day.isoformat()[:10]}.md")
+
+    def core_paths(self) -> tuple[str, ...]:
+        """The core memory files that exist, ``MEMORY.md`` first; two names of one file count once."""
+        try:
+            names = set(os.listdir(self.root))
+        except OSError:
+            return ()
+        found: list[str] = []
+        for name in CORE_NAMES:
+            path = os.path.join(self.root, name)
+            if name in names and os.path.isfile(path) and not any(os.path.samefile(path, one) for one in found):
+                found.append(path)
+        return tuple(found)
+
+    def core_path(self) -> str:
+        """The core memory file: the one that exists, else where ``MEMORY.md`` would be."""
+        found = self.core_paths()
+        return found[0] if found else os.path.join(self.root, CORE_NAMES[0])
+
+    # Paths as they are written in citations and tool calls
+
+    def relative(self, absolute: str) -> str:
+        """The posix path below the root; for a path outside of it the absolute posix path."""
+        place = os.path.normpath(absolute)
+        below = self._below_root(place)
+        return place.replace(os.sep, "/") if below is None else below
+
+    def resolve(self, relative: str) -> str:
+        """The real, absolute path for a path that somebody wrote; the file itself may be missing.
+
+        Allowed are ``MEMORY.md``, ``memory.md``, ``USER.md``, ``DREAMS.md``, ``memory/**/*.md``,
+        ``bank/**/*.md`` and ``.md`` files under ``extra_paths``; relative posix paths, or absolute ones that
+        lie there. Everything else raises ``PathNotAllowed``, and so does a symbolic link on the way.
+        """
+        check_text(relative)
+        base, parts = self._locate(relative)
+        if not (parts[-1] if parts else base).endswith(".md"):
+            refuse("it is not a .md file", relative)
+        if base == self.root and len(parts) == 1 and parts[0] in CORE_NAMES:
+            parts = (self._core_spelling(parts[0]),)
+        return descend(base, parts)
+
+    def _locate(self, written: str) -> tuple[str, tuple[str, ...]]:
+        """The real folder (or extra file) that a path starts from, and the checked parts below it."""
+        if os.path.isabs(written) or written.startswith("/"):
+            place = written.replace("\\", "/") if os.name == "nt" else written
+            for anchor in (self._given, self.root):
+                rest = _below(place, anchor)
+                if rest is not None and self._allows(parts := split(rest)):
+                    return self.root, parts
+            for anchors in self._outer:
+                for anchor in anchors:
+                    rest = _below(place, anchor)
+                    if rest is not None:
+                        return anchors[1], split(rest)
+            refuse("it lies outside the workspace", written)
+        parts = split(written)
+        if not self._allows(parts):
+            refuse("it is none of the memory files", written)
+        return self.root, parts
+
+    def _allows(self, parts: tuple[str, ...]) -> bool:
+        if not parts:
+            return False
+        if (len(parts) == 1 and parts[0] in ROOT_FILES) or (len(parts) > 1 and parts[0] in ROOT_FOLDERS):
+            return True
+        return any(parts[: len(extra)] == extra for extra in self._inner)
+
+    def _core_spelling(self, name: str) -> str:
+        """``name``, or its twin where the disk ignores case and spells the file so."""
+        path = os.path.join(self.root, name)
+        for found in self.core_paths():
+            if os.path.lexists(path) and os.path.samefile(path, found) and not os.path.islink(path):
+                return os.path.basename(found)
+        return name
+
+    def _below_root(self, place: str) -> str | None:
+        for anchor in (self.root, self._given):
+            rest = _below(place.replace(os.sep, "/"), anchor)
+            if rest is not None:
+                return rest
+        return None
+
+
+def _below(place: str, anchor: str) -> str | None:
+    """What follows ``anchor`` in ``place`` ("" for the anchor itself), None where it does not lie below
+    it."""
+    anchor = anchor.replace(os.sep, "/").rstrip("/")
+    head, rest = place[: len(anchor)], place[len(anchor) :]
+    same = head == anchor if os.name != "nt" else os.path.normcase(head) == os.path.normcase(anchor)
+    if not same or (rest and not rest.startswith("/")):
+        return None
+    return rest.lstrip("/")

@@ -1,0 +1,142 @@
+"""From ranked candidates to what the reader gets: repeats folded, near-repeats behind, the token budget kept."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, NamedTuple
+
+from ..parsers.tokens import estimate_tokens
+from .candidates import Passage
+
+#: What a passage loses when most of its rare words stand in a better one of the same file.
+REPEAT_PENALTY = 0.3
+REPEAT_SHARE = 0.5
+_COMPARED = 120
+_WORD = re.compile(r"\w{2,}")
+
+
+class Ranked(NamedTuple):
+    """A candidate with its score (comparable within one answer) and the signals behind it."""
+
+    passage: Passage
+    score: float
+    signals: dict[str, float]
+
+
+def ordered(candidates: Sequence[Ranked]) -> list[Ranked]:
+    """Best first; equal scores newest first, then by place."""
+    return sorted(candidates, key=lambda r: (-r.score, -(r.passage.day or 0), *r.passage.place))
+
+
+def fold_repeats(candidates: Sequence[Ranked]) -> list[Ranked]:
+    """One candidate for each thing said, the best-scored of its places; expects them ordered."""
+    kept: dict[str, Ranked] = {}
+    for candidate in candidates:
+        kept.setdefault(candidate.passage.key, candidate)
+    return list(kept.values())
+
+
+def push_back_repeats(candidates: Sequence[Ranked]) -> list[Ranked]:
+    """Passages whose rare words mostly stand in a better passage of the same file lose ``REPEAT_PENALTY``.
+
+    A log often says a thing twice, as narrative and as a Retain fact. Nothing is dropped: both sides of a
+    contradiction stay, and what was pushed back still fills a larger budget.
+    """
+    head, tail = candidates[:_COMPARED], candidates[_COMPARED:]
+    words = [frozenset(w[:6] for w in _WORD.findall(r.passage.text.casefold())) for r in head]
+    spread = Counter(word for own in words for word in own)
+    weight = {word: math.log(1 + len(head) / count) for word, count in spread.items()}
+    weighed = [sum(weight[w] for w in sorted(own)) for own in words]
+    better: dict[int, list[int]] = {}
+    moved: list[Ranked] = []
+    for number, candidate in enumerate(head):
+        said = better.setdefault(candidate.passage.file, [])
+        if any(_overlap(words, weighed, weight, number, other) >= REPEAT_SHARE for other in said):
+            signals = candidate.signals | {"repeat": 1.0}
+            moved.append(candidate._replace(score=candidate.score - REPEAT_PENALTY, signals=signals))
+        else:
+            said.append(number)
+            moved.append(candidate)
+    return ordered([*moved, *tail])
+
+
+def _overlap(
+    words: list[frozenset[str]], weighed: list[float], weight: dict[str, float], one: int, other: int
+) -> float:
+    smaller = min(weighed[one], weighed[other])
+    return sum(weight[w] for w in sorted(words[one] & words[other])) / smaller if smaller else 0.0
+
+
+def citation(path: str, line: int, end_line: int) -> str:
+    """``path#L4`` or ``path#L4-L9``."""
+    return f"{path}#L{line}" if end_line <= line else f"{path}#L{line}-L{end_line}"
+
+
+def content(passage: Passage) -> str:
+    """What a passage says: its text, its details as lines below it."""
+    details = "".join(f"\n- {detail}" for detail in passage.details.split("\n") if detail)
+    return passage.text + details
+
+
+def result(ranked: Ranked, places: Sequence[tuple[str, int, int]], score: float) -> dict[str, Any]:
+    """One entry of ``results``: see ``docs/json.md``."""
+    passage = ranked.passage
+    source = citation(passage.path, passage.line, passage.end_line)
+    days = None
+    if passage.first is not None and passage.last is not None:
+        first, last = date.fromordinal(passage.first), date.fromordinal(passage.last)
+        days = {"first": first.isoformat(), "last": last.isoformat(), "precision": passage.precision}
+    others = [cited for cited in (citation(*place) for place in places) if cited != source]
+    return {
+        "id": passage.key,
+        "kind": passage.kind,
+        "timestamp": _timestamp(passage, days),
+        "occurred": days,
+        "entities": json.loads(passage.entities),
+        "content": content(passage),
+        "source": source,
+        "places": [source, *others],
+        "origin": passage.origin,
+        "confidence": passage.confidence,
+        "valid_to": None,
+        "superseded_by": None,
+        "score": score,
+    }
+
+
+def _timestamp(passage: Passage, days: dict[str, Any] | None) -> str | None:
+    """The source's day; for an undated source the days that it speaks of."""
+    if passage.day is not None:
+        return date.fromordinal(passage.day).isoformat()
+    if days is None:
+        return None
+    return str(days["first"]) if days["first"] == days["last"] else f"{days['first']}/{days['last']}"
+
+
+def fit(candidates: Sequence[Ranked], k: int, budget: int) -> tuple[list[Ranked], int, int]:
+    """The first ``k`` that fit into ``budget`` tokens, best first, smaller ones filling what larger ones leave; their
+    tokens, and how many were left out. The best one always fits if it costs no more than the budget."""
+    taken: list[Ranked] = []
+    spent = 0
+    for candidate in candidates:
+        cost = estimate_tokens(content(candidate.passage))
+        if len(taken) < k and spent + cost <= budget:
+            taken.append(candidate)
+            spent += cost
+    return taken, spent, len(candidates) - len(taken)
+
+
+def strict_scores(candidates: Sequence[Ranked], best: float) -> list[float]:
+    """Scores as shares of the best possible sum, in 0..1, six places, strictly falling."""
+    scores: list[float] = []
+    for ranked in candidates:
+        score = round(min(1.0, max(0.0, ranked.score / best)) if best > 0 else 0.0, 6)
+        if scores and score >= scores[-1]:
+            score = round(max(0.0, scores[-1] - 1e-6), 6)
+        scores.append(score)
+    return scores

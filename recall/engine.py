@@ -1,0 +1,216 @@
+"""Recall: a question in, a small cited bundle out, by words, entities and time.
+
+Stages: read the question, gather candidates from each channel, weigh the signals, fold repeats, fit the budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from ..bank.driver import Connection
+from ..bank.entities import entity, named_in
+from ..bank.sync import Progress, open_fresh
+from ..bank.terms import UNSPACED, spaced
+from ..bank.workspace import Workspace
+from . import candidates as channels
+from . import signals
+from .bundle import Ranked, fit, fold_repeats, ordered, push_back_repeats, result, strict_scores
+from .compounds import relatives
+from .filters import Filters, about, condition
+from .question import Question, Term, quoted, read_question
+
+DEFAULT_K = 20
+DEFAULT_BUDGET = 1200
+#: An entity that more passages than this share mention says little: its name is then no search word beside others.
+COMMON_ENTITY = 0.10
+
+
+def recall(
+    workspace: Workspace,
+    query: str,
+    *,
+    now: datetime,
+    k: int = DEFAULT_K,
+    budget: int = DEFAULT_BUDGET,
+    filters: Filters | None = None,
+    explain: bool = False,
+    no_sync: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Answer a question from a workspace, synced first: the object that ``recall --json`` prints (``docs/json.md``).
+
+    ``now``: when it is asked (relative words count from its day). ``k``: at most so many results. ``budget``: at most so
+    many tokens of content. ``filters`` are hard. ``explain`` adds each result's signals.
+    """
+    fresh = open_fresh(workspace, no_sync=no_sync, progress=progress)
+    try:
+        ranked, best = rank(fresh.connection, query, now=now, filters=filters or Filters())
+        taken, spent, omitted = fit(ranked, max(0, k), max(0, budget))
+        places = channels.places_of(fresh.connection, [one.passage.key for one in taken])
+    finally:
+        fresh.connection.close()
+    results = []
+    for one, score in zip(taken, strict_scores(taken, best), strict=True):
+        entry = result(one, places.get(one.passage.key, ()), score)
+        if explain:
+            entry["signals"] = _explained(one, ranked)
+        results.append(entry)
+    return {
+        "query": query,
+        "results": results,
+        "tokens": spent,
+        "truncated": omitted > 0,
+        "omitted": omitted,
+        "stale": fresh.stale,
+        "warning": "; ".join(fresh.notes) or None,
+    }
+
+
+def rank(connection: Connection, query: str, *, now: datetime, filters: Filters) -> tuple[list[Ranked], float]:
+    """All candidates for a question, best first, repeats folded, and the largest score that was in reach."""
+    question = read_question(query, now.date())
+    search = _Search(connection, question, filters)
+    passages = channels.load(connection, search.gather())
+    weighed, best = search.weigh(passages)
+    return push_back_repeats(fold_repeats(ordered(weighed))), best
+
+
+class _Names(NamedTuple):
+    """What the question names: the patterns to find them by, their search terms dropped or not."""
+
+    named: tuple[signals.Named, ...]
+    slugs: tuple[str, ...]
+    terms: tuple[Term, ...]
+
+
+class _Search:
+    """One question against one index."""
+
+    def __init__(self, connection: Connection, question: Question, filters: Filters) -> None:
+        self.connection = connection
+        self.question = question
+        self.filters = filters
+        self.where = condition(filters, connection)
+        self.names = self._read_names()
+        self.asked = [t.interval for t in question.times if t.interval]
+        if filters.around:
+            self.asked.append(filters.around)
+        self.lexical: dict[int, float] = {}
+
+    def gather(self) -> list[int]:
+        """Candidate ids from all channels, each in its own order."""
+        found: dict[int, None] = {}
+        match = self._match()
+        if match:
+            self.lexical = channels.by_words(self.connection, match, self.where)
+            found.update(dict.fromkeys(self.lexical))
+        for identifier in self.question.identifiers:
+            hits = channels.by_words(self.connection, f"text : {quoted(spaced(identifier))}", self.where)
+            found.update(dict.fromkeys(hits))
+        if not self._has_content():
+            for slug in self.names.slugs:
+                sql, names = about(self.connection, slug)
+                found.update(dict.fromkeys(channels.by_entity(self.connection, sql, names, self.where)))
+        for interval in self.asked:
+            first, last = interval.first.toordinal(), interval.last.toordinal()
+            if not self._has_content() or not self.lexical:
+                found.update(dict.fromkeys(channels.by_time(self.connection, first, last, self.where)))
+        if not found and not self.question.terms:
+            found.update(dict.fromkeys(channels.newest(self.connection, self.where)))
+        return list(found)
+
+    def weigh(self, passages: Sequence[channels.Passage]) -> tuple[list[Ranked], float]:
+        ids = [passage.id for passage in passages]
+        lexical = signals.normalised(self.lexical, ids)
+        match = self._match()
+        chunks = channels.by_section(self.connection, match) if match else {}
+        section = signals.normalised(signals.section_scores(passages, chunks), ids)
+        exact = [signals.identifier_pattern(identifier) for identifier in self.question.identifiers]
+        in_play = {"lexical": bool(self.lexical), "section": bool(chunks), "entity": bool(self.names.named)}
+        in_play |= {"time": bool(self.asked), "when": self.question.asks_when, "exact": bool(exact)}
+        in_play |= {"opinion": self.question.asks_opinion}
+        weighed = []
+        for passage in passages:
+            values = {
+                "lexical": lexical[passage.id],
+                "section": section[passage.id],
+                "entity": signals.entity_signal(passage, self.names.named),
+                "time": signals.time_signal(passage, self.asked),
+                "when": signals.when_signal(passage) if self.question.asks_when else 0.0,
+                "exact": signals.exact_signal(passage, exact),
+                "opinion": float(self.question.asks_opinion and passage.kind == "opinion"),
+                "question": float(passage.text.rstrip().endswith(("?", "？"))),
+                "typed": float(passage.kind != "note"),
+            }
+            kept = {name: value for name, value in values.items() if value}
+            weighed.append(Ranked(passage, signals.total(kept), kept))
+        return weighed, signals.best_total(name for name, played in in_play.items() if played)
+
+    def _has_content(self) -> bool:
+        """Whether the question has words beyond the names and the times in it."""
+        return any(not self._is_time(term) for term in self.names.terms)
+
+    def _is_time(self, term: Term) -> bool:
+        return any(term.text in self.question.text[t.start : t.end].casefold() for t in self.question.times)
+
+    def _match(self) -> str:
+        """The FTS5 expression: any of the terms, those without a hit by their relatives."""
+        terms = [term for term in self.names.terms if term.text]
+        phrases = [term.phrase for term in terms]
+        words = [term.text for term in terms if term.kind == "word"]
+        foreign = self.question.language != "en"
+        lacking = [word for word in words if foreign or not word.isascii() or not self._occurs(word)]
+        for found in relatives(self.connection, lacking).values() if lacking else ():
+            phrases += [quoted(term) for term in found]
+        return " OR ".join(dict.fromkeys(phrases))
+
+    def _occurs(self, word: str) -> bool:
+        row = self.connection.execute(
+            "SELECT 1 FROM passage_terms WHERE passage_terms MATCH ? LIMIT 1", (quoted(word),)
+        ).fetchone()
+        return row is not None
+
+    def _read_names(self) -> _Names:
+        terms = self.question.terms
+        slugs: dict[str, None] = {}
+        spans: list[str] = []
+        for slug, (first, last) in named_in(self.connection, self.question.words):
+            slugs.setdefault(slug)
+            spans += [word.casefold() for word in self.question.words[first:last]]
+        for word in self.question.words:
+            characters = UNSPACED.findall(word)
+            for slug, (first, last) in named_in(self.connection, characters, 8) if characters else ():
+                slugs.setdefault(slug)
+                spans.append("".join(characters[first:last]))
+        named, common = [], False
+        for slug in slugs:
+            known = entity(self.connection, slug)
+            named.append(signals.Named(frozenset(known.slugs), signals.name_pattern(known.names)))
+            common = common or self._is_common(known.slugs)
+        rest = tuple(term for term in terms if not any(term.text in span or term.text == span for span in spans))
+        if named and common and rest:
+            terms = rest
+        elif named and not rest:
+            terms = ()
+        return _Names(tuple(named), tuple(slugs), terms)
+
+    def _is_common(self, slugs: Sequence[str]) -> bool:
+        marks = ", ".join("?" * len(slugs))
+        uses, passages = self.connection.execute(
+            f"SELECT (SELECT count(DISTINCT passage) FROM mentions WHERE slug IN ({marks})),"
+            " (SELECT count(*) FROM passages)",
+            tuple(slugs),
+        ).fetchone()
+        return bool(uses > COMMON_ENTITY * passages)
+
+
+def _explained(one: Ranked, ranked: Sequence[Ranked]) -> dict[str, dict[str, float]]:
+    """For each signal of a result: its value, its share of the score, and its rank among all candidates."""
+    told = {}
+    for name, value in sorted(one.signals.items()):
+        weight = signals.WEIGHTS.get(name, -0.3)
+        better = sum(1 for other in ranked if other.signals.get(name, 0.0) > value)
+        told[name] = {"value": round(value, 4), "share": round(weight * value, 4), "rank": better + 1}
+    return told

@@ -1,0 +1,132 @@
+"""What speaks for a candidate, as numbers from 0 to 1, and their weighted sum.
+
+The weights are the recipe of ``docs/recall-quality.md``, measured on long conversations and checked on notes. Scores are
+min-max normalised over the candidates of one question.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from ..bank.terms import UNSPACED
+from ..parsers.names import fold
+from ..parsers.records import Interval
+from .candidates import Passage
+
+#: lexical: bm25 of the passage with its context · section: bm25 of the chunk around it · entity: it is by or about what the
+#: question names · time: its day, or a day it speaks of, is near what the question says · when: it says when, and that is
+#: asked · exact: it holds an identifier of the question, letter for letter · opinion: an opinion, and one is asked for ·
+#: question: it is itself a question · typed: a fact rather than a note, where nothing else tells them apart.
+WEIGHTS: Mapping[str, float] = {
+    "lexical": 1.0,
+    "section": 0.35,
+    "entity": 0.4,
+    "time": 0.7,
+    "when": 0.4,
+    "exact": 1.0,
+    "opinion": 0.25,
+    "question": -0.1,
+    "typed": 0.02,
+}
+#: An entity counts half when the question names several.
+SHARED_ENTITY = 0.5
+#: A day this far from the asked interval counts nothing.
+FADE_DAYS = 14
+WEAK_TIME = 0.4
+
+
+class Named(NamedTuple):
+    """An entity that a question names: its folded names, and the expression that finds them in a text."""
+
+    slugs: frozenset[str]
+    pattern: re.Pattern[str]
+
+
+def name_pattern(names: Iterable[str]) -> re.Pattern[str]:
+    """Finds any of the names as whole words (anywhere, for scripts without spaces), whatever the case."""
+    parts = []
+    for name in sorted({unicodedata.normalize("NFC", n) for n in names if n}, key=lambda n: (-len(n), n)):
+        body = re.sub(r"(?:\\[-_ ]|[-_ ])+", r"[-_\\s]+", re.escape(name))
+        parts.append(body if UNSPACED.search(name) else rf"(?<!\w){body}(?!\w)")
+    return re.compile("|".join(parts) or r"(?!)", re.IGNORECASE)
+
+
+def normalised(scores: Mapping[int, float], ids: Iterable[int]) -> dict[int, float]:
+    """Min-max over the given ids; an id without a score counts as the lowest."""
+    wanted = list(ids)
+    known = [scores[i] for i in wanted if i in scores]
+    if not known:
+        return dict.fromkeys(wanted, 0.0)
+    low, high = min(known), max(known)
+    if len(known) < len(wanted):
+        low = min(low, 0.0)
+    if high <= low:
+        return {i: 1.0 if i in scores else 0.0 for i in wanted}
+    return {i: (scores.get(i, low) - low) / (high - low) for i in wanted}
+
+
+def section_scores(passages: Sequence[Passage], chunks: Mapping[int, list[tuple[int, int, float]]]) -> dict[int, float]:
+    """For each passage the best score of a chunk that it stands in (0 for none)."""
+    found = {}
+    for passage in passages:
+        inside = [s for first, last, s in chunks.get(passage.file, ()) if first <= passage.line <= last]
+        found[passage.id] = max(inside, default=0.0)
+    return found
+
+
+def entity_signal(passage: Passage, named: Sequence[Named]) -> float:
+    """1 when a passage mentions or names what the question names; half of it when the question names several."""
+    if not named:
+        return 0.0
+    slugs = {fold(name) for name in json.loads(passage.entities)}
+    text = f"{passage.text}\n{passage.details}"
+    own = fold(passage.path.rsplit("/", 1)[-1].removesuffix(".md")) if "/entities/" in passage.path else ""
+    hit = any(slugs & one.slugs or own in one.slugs or one.pattern.search(text) for one in named)
+    return (1.0 if len(named) == 1 else SHARED_ENTITY) if hit else 0.0
+
+
+def time_signal(passage: Passage, asked: Sequence[Interval]) -> float:
+    """1 when the passage's day, or a day it speaks of, lies in what the question says; fading over 14 days beside it."""
+    if not asked:
+        return 0.0
+    spans = json.loads(passage.spans)
+    if passage.day is not None:
+        spans.append([passage.day, passage.day])
+    best = 0.0
+    for interval in asked:
+        low, high = interval.first.toordinal(), interval.last.toordinal()
+        for first, last in spans:
+            gap = max(0, low - last, first - high)
+            best = max(best, 1 - gap / FADE_DAYS)
+    return best
+
+
+def when_signal(passage: Passage) -> float:
+    """How well a passage can say when: 1 with days, 0.4 with a clock time or a duration."""
+    return (0.0, WEAK_TIME, 1.0)[passage.timely]
+
+
+def exact_signal(passage: Passage, identifiers: Sequence[re.Pattern[str]]) -> float:
+    """The share of the question's identifiers that the passage holds letter for letter."""
+    if not identifiers:
+        return 0.0
+    text = f"{passage.text}\n{passage.details}"
+    return sum(1 for pattern in identifiers if pattern.search(text)) / len(identifiers)
+
+
+def identifier_pattern(identifier: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![^\W_]){re.escape(identifier)}(?![^\W_])", re.IGNORECASE)
+
+
+def total(signals: Mapping[str, float]) -> float:
+    """The weighted sum."""
+    return sum(WEIGHTS[name] * value for name, value in signals.items())
+
+
+def best_total(names: Iterable[str]) -> float:
+    """The largest sum that the signals in play can reach: what a score of 1 means."""
+    return sum(weight for name, weight in WEIGHTS.items() if weight > 0 and name in set(names))
