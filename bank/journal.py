@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from datetime import date
 
 from .errors import UsageFault, fault_of
-from .files import BOM, ChangedMeanwhile, FileMissing, newline_of, read_text, write_atomic, writer_lock
-from .retain_section import insertion_point
+from .files import BOM, ChangedMeanwhile, FileMissing, decode, newline_of, read_text, write_atomic, writer_lock
+from .retain_section import Place, places, reads_back
 from .workspace import Workspace
-
-__all__ = ["insertion_point", "retain"]
 
 HEADING = "## Retain"
 ATTEMPTS = 5
@@ -79,25 +77,30 @@ def _with_bullets(data: bytes, bullets: list[str], day: date) -> tuple[bytes, in
     if data in (b"", BOM):
         head = [f"# {day.isoformat()[:10]}", "", HEADING, ""]
         return data + _encode([*head, *bullets], "\n") + b"\n", len(head) + 1
+    path = f"memory/{day.isoformat()[:10]}.md"
+    tried = [_insert(data, bullets, place) for place in places(decode(data))]
+    return next((one for one in tried if reads_back(decode(one[0]), path, bullets, one[1])), tried[-1])
+
+
+def _insert(data: bytes, bullets: list[str], place: Place) -> tuple[bytes, int]:
+    """The bullets put at a place, set off by blank lines where a list does not simply go on; no other byte changes."""
     pieces = data.split(b"\n")
     ends_with_newline = not pieces[-1]
     if ends_with_newline:
         pieces.pop()
     lines = [piece.decode("utf-8", errors="replace") for piece in pieces]
-    index, found = insertion_point(lines)
+    index = place.index
+    above = lines[index - 1].strip() if index else ""
     before: list[str] = []
-    if found:
-        if not _ends_in_list(lines, index):
-            if index < len(lines) and not lines[index].strip():
-                index += 1
-            else:
-                before = [""]
-    else:
-        if index and lines[index - 1].strip():
+    if not place.in_section:
+        before = ([""] if above else []) + [HEADING, ""]
+    elif not _BULLET.match(above) and not lines[index - 1][:1].isspace():
+        if index < len(lines) and not lines[index].strip():
+            index += 1
+        else:
             before = [""]
-        before += [HEADING, ""]
     following = lines[index].strip() if index < len(lines) else ""
-    after = [""] if following and not (found and following.startswith("#")) else []
+    after = [""] if following and not (place.in_section and following.startswith("#")) else []
     newline = newline_of(data)
     added = _encode([*before, *bullets, *after], newline)
     line_end = newline.encode("ascii")
@@ -106,18 +109,6 @@ def _with_bullets(data: bytes, bullets: list[str], day: date) -> tuple[bytes, in
         return (data + added + line_end if ends_with_newline else data + line_end + added), first
     offset = sum(len(piece) + 1 for piece in pieces[:index])
     return data[:offset] + added + line_end + data[offset:], first
-
-
-def _ends_in_list(lines: list[str], index: int) -> bool:
-    """Whether a bullet before ``lines[index]`` continues a list; below anything else it needs a blank line."""
-    last = lines[index - 1]
-    if not (_BULLET.match(last.strip()) or last[:1].isspace()):
-        return False
-    while index and lines[index - 1].strip():
-        index -= 1
-        if lines[index].lstrip().startswith("<"):
-            return False
-    return True
 
 
 def _encode(lines: list[str], newline: str) -> bytes:

@@ -27,7 +27,8 @@ _LONGEST_CHAIN = 12
 class Lines(NamedTuple):
     """``raw``: the lines as in the file (no line ends, no BOM). ``managed``: per line 0, FOREIGN or OWN.
     ``fenced``: per line whether it belongs to a code fence. ``bare``: numbers (0-based) of typed lines without a
-    bullet; ``dashed``: of lines that look typed after a dash. ``diagnostics`` of the file as a whole."""
+    bullet; ``dashed``: of lines that look typed after a dash. ``open_at``: the line (0-based) of a fence or comment that
+    never ends and hides the rest, or None. ``diagnostics`` of the file as a whole."""
 
     raw: list[str]
     plain: list[str]
@@ -36,6 +37,7 @@ class Lines(NamedTuple):
     fenced: bytearray
     bare: frozenset[int]
     dashed: frozenset[int]
+    open_at: int | None
     front: FrontMatter
     diagnostics: list[Diagnostic]
 
@@ -54,13 +56,14 @@ def read_lines(text: str) -> Lines:
     front = read_front_matter(raw)
     diagnostics = [Diagnostic(1, "bad-front-matter", "front matter does not parse; read as text")] if front.bad else []
     plain = [""] * front.end + raw[front.end :]
-    fences = mask_hidden(plain, front.end, diagnostics)
+    fences, open_at = mask_hidden(plain, front.end, diagnostics)
     fenced = bytearray(len(raw))
     for fence in fences:
         fenced[fence.first : fence.last + 1] = b"\1" * (fence.last + 1 - fence.first)
     managed = find_managed(raw, front.end, fenced)
     structure = list(plain)
-    bare, dashed = set(), set()
+    bare: set[int] = set()
+    dashed: set[int] = set()
     for number in range(front.end, len(plain)):
         if plain[number] and not fenced[number]:
             structure[number], what = _structure_of(plain[number])
@@ -68,7 +71,9 @@ def read_lines(text: str) -> Lines:
                 (bare if what == "bare" else dashed).add(number)
     for fence in fences:
         _restate(structure, fence)
-    return Lines(raw, plain, structure, managed, fenced, frozenset(bare), frozenset(dashed), front, diagnostics)
+    return Lines(
+        raw, plain, structure, managed, fenced, frozenset(bare), frozenset(dashed), open_at, front, diagnostics
+    )
 
 
 def _restate(structure: list[str], fence: Fence) -> None:

@@ -31,8 +31,15 @@ class Fence(NamedTuple):
     indent: str
 
 
-def mask_hidden(lines: list[str], start: int, diagnostics: list[Diagnostic]) -> list[Fence]:
-    """Take comments out of ``lines`` in place, from line ``start`` (0-based) on, and return the code fences.
+class Masked(NamedTuple):
+    """``fences``: the code fences. ``open_at``: the line (0-based) of a fence or comment that never ends, or None."""
+
+    fences: list[Fence]
+    open_at: int | None
+
+
+def mask_hidden(lines: list[str], start: int, diagnostics: list[Diagnostic]) -> Masked:
+    """Take comments out of ``lines`` in place, from line ``start`` (0-based) on, and find the code fences.
 
     An open fence runs to the end of the file, is reported as ``unclosed-fence``, and its lines are emptied. A comment
     that starts a line and never ends hides the rest, as in CommonMark; one inside a paragraph must end in it.
@@ -55,14 +62,17 @@ def mask_hidden(lines: list[str], start: int, diagnostics: list[Diagnostic]) -> 
                 message = "a code fence that never ends hides the rest of the file; close it"
                 diagnostics.append(Diagnostic(number + 1, "unclosed-fence", message))
                 lines[number:] = [""] * (len(lines) - number)
-                break
+                return Masked(fences, number)
         if "<!--" in line:
             lines[number], in_paragraph = _without_comments(line)
             if in_paragraph is not None:
+                opened = number
                 number = _close_later(lines, number, line, in_paragraph, closers, breaks)
+                if number > opened + 1 and number == len(lines):
+                    return Masked(fences, opened)
                 continue
         number += 1
-    return fences
+    return Masked(fences, None)
 
 
 class _ClosingMarks:

@@ -126,17 +126,20 @@ class _Search:
         lexical = signals.normalised(self.lexical, ids)
         match = self._match()
         chunks = channels.by_section(self.connection, match) if match else {}
-        section = signals.normalised(signals.section_scores(passages, chunks), ids)
+        section = signals.normalised(signals.section_scores(passages, chunks) if chunks else {}, ids)
         exact = [signals.identifier_pattern(identifier) for identifier in self.question.identifiers]
         in_play = {"lexical": bool(self.lexical), "section": bool(chunks), "entity": bool(self.names.named)}
+        in_play |= {"lead": bool(self.names.named)}
         in_play |= {"time": bool(self.asked), "when": self.question.asks_when, "exact": bool(exact)}
         in_play |= {"opinion": self.question.asks_opinion}
         weighed = []
         for passage in passages:
+            mentioned, leads = signals.entity_signals(passage, self.names.named)
             values = {
                 "lexical": lexical[passage.id],
                 "section": section[passage.id],
-                "entity": signals.entity_signal(passage, self.names.named),
+                "entity": mentioned,
+                "lead": leads,
                 "time": signals.time_signal(passage, self.asked),
                 "when": signals.when_signal(passage) if self.question.asks_when else 0.0,
                 "exact": signals.exact_signal(passage, exact),

@@ -17,15 +17,16 @@ from ..parsers.names import fold
 from ..parsers.records import Interval
 from .candidates import Passage
 
-#: lexical: bm25 of the passage with its context · section: bm25 of the chunk around it · entity: it is by or about what the
-#: question names · time: its day, or a day it speaks of, is near what the question says · when: it says when, and that is
+#: lexical: bm25 of the passage with its context · section: bm25 of the chunk around it · entity: it mentions what the
+#: question names · lead: that leads it (first entity, first word, its page) · time: its day, or a day it speaks of, is near what the question says · when: it says when, and that is
 #: asked · exact: it holds an identifier of the question, letter for letter · opinion: an opinion, and one is asked for ·
 #: question: it is itself a question · typed: a fact rather than a note, where nothing else tells them apart.
 WEIGHTS: Mapping[str, float] = {
     "lexical": 1.0,
-    "section": 0.35,
-    "entity": 0.4,
-    "time": 0.7,
+    "section": 0.55,
+    "entity": 0.5,
+    "lead": 0.3,
+    "time": 1.0,
     "when": 0.4,
     "exact": 1.0,
     "opinion": 0.25,
@@ -78,15 +79,21 @@ def section_scores(passages: Sequence[Passage], chunks: Mapping[int, list[tuple[
     return found
 
 
-def entity_signal(passage: Passage, named: Sequence[Named]) -> float:
-    """1 when a passage mentions or names what the question names; half of it when the question names several."""
+def entity_signals(passage: Passage, named: Sequence[Named]) -> tuple[float, float]:
+    """(entity, lead): 1 when a passage mentions or names what the question names, and when that leads it; half of it when
+    the question names several."""
     if not named:
-        return 0.0
-    slugs = {fold(name) for name in json.loads(passage.entities)}
+        return 0.0, 0.0
+    slugs = [fold(name) for name in json.loads(passage.entities)]
     text = f"{passage.text}\n{passage.details}"
     own = fold(passage.path.rsplit("/", 1)[-1].removesuffix(".md")) if "/entities/" in passage.path else ""
-    hit = any(slugs & one.slugs or own in one.slugs or one.pattern.search(text) for one in named)
-    return (1.0 if len(named) == 1 else SHARED_ENTITY) if hit else 0.0
+    worth = 1.0 if len(named) == 1 else SHARED_ENTITY
+    mentioned = leads = False
+    for one in named:
+        first = bool(slugs and slugs[0] in one.slugs) or own in one.slugs or bool(one.pattern.match(text))
+        leads = leads or first
+        mentioned = mentioned or first or not one.slugs.isdisjoint(slugs) or bool(one.pattern.search(text))
+    return worth * mentioned, worth * leads
 
 
 def time_signal(passage: Passage, asked: Sequence[Interval]) -> float:
@@ -129,4 +136,5 @@ def total(signals: Mapping[str, float]) -> float:
 
 def best_total(names: Iterable[str]) -> float:
     """The largest sum that the signals in play can reach: what a score of 1 means."""
-    return sum(weight for name, weight in WEIGHTS.items() if weight > 0 and name in set(names))
+    played = set(names)
+    return sum(weight for name, weight in WEIGHTS.items() if weight > 0 and name in played)

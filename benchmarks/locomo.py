@@ -1,0 +1,135 @@
+"""Recall measured on LoCoMo workspaces: how many of a question's gold turns the first results cover.
+
+usage: python benchmarks/locomo.py PATH [--k N] [--results FILE] [--json]
+
+PATH holds ``queries.jsonl`` and one folder per conversation with ``memory/*.md`` and ``map.jsonl`` (which line holds which
+turns). Each conversation is copied to a temporary workspace and indexed on its own; every question is then asked as
+``openclaw memory recall`` would be, on the day after the last log. The data's licence (CC BY-NC 4.0) keeps it out of this
+repository.
+
+recall@k: share of a question's gold turns covered by the first k of ``--k`` results, averaged over questions; recall@Nt: the
+same for as many leading results as fit in N tokens (content characters / 4), however many those are; mrr: 1 / rank of the first result that covers one; ndcg@10:
+with the number of newly covered turns as gain. Categories: 1 multi-hop, 2 temporal, 3 open domain, 4 single-hop, 5 adversarial;
+the headline is 1-4.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import shutil
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from openclaw_memory.bank.workspace import Workspace
+from openclaw_memory.recall.engine import recall
+
+KS = (5, 10, 20)
+BUDGETS = (1000, 2000)
+#: What is asked for: more than any of the measures needs.
+MOST, BUDGET = 200, 4000
+SOURCE = re.compile(r"^(?P<path>.*?)#L(?P<first>\d+)(?:-L?(?P<last>\d+))?$")
+
+
+def gold_lines(folder: Path) -> dict[tuple[str, int], set[str]]:
+    """(file, line) to the turns that the line holds."""
+    lines: dict[tuple[str, int], set[str]] = defaultdict(set)
+    for row in map(json.loads, (folder / "map.jsonl").read_text("utf-8").splitlines()):
+        lines[row["file"], row["line"]] |= set(row["dia_ids"])
+    return lines
+
+
+def covered(source: str, lines: dict[tuple[str, int], set[str]]) -> set[str]:
+    match = SOURCE.match(source)
+    assert match, source
+    first, last = int(match["first"]), int(match["last"] or match["first"])
+    return {turn for line in range(first, last + 1) for turn in lines.get((match["path"], line), ())}
+
+
+def measures(
+    results: list[dict[str, Any]], gold: set[str], lines: dict[tuple[str, int], set[str]], k: int
+) -> Counter[str]:
+    seen: set[str] = set()
+    shares: list[float] = []
+    within = dict.fromkeys(BUDGETS, 0.0)
+    spent, first, gain = 0.0, 0, 0.0
+    for rank, result in enumerate(results, 1):
+        new = (covered(result["source"], lines) & gold) - seen
+        seen |= new
+        first = first or (rank if new else 0)
+        gain += len(new) / math.log2(rank + 1) if rank <= 10 else 0.0
+        shares.append(len(seen) / len(gold))
+        spent += len(result["content"]) / 4
+        for budget in BUDGETS:
+            if spent <= budget:
+                within[budget] = shares[-1]
+    ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(len(gold), 10) + 1))
+    row: dict[str, float] = {
+        f"recall@{first_k}": shares[min(first_k, k, len(shares)) - 1] if shares else 0.0 for first_k in KS
+    }
+    row |= {f"recall@{budget}t": share for budget, share in within.items()}
+    row |= {"mrr": 1 / first if first else 0.0, "ndcg@10": gain / ideal, "n": 1}
+    return Counter(row)
+
+
+def ask(folder: Path, questions: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """The results of each question on a copy of one conversation."""
+    with tempfile.TemporaryDirectory() as temporary:
+        shutil.copytree(folder / "memory", Path(temporary) / "memory")
+        workspace = Workspace.open(temporary)
+        last = max(path.stem for path in (folder / "memory").glob("*.md"))
+        now = datetime.fromisoformat(last) + timedelta(days=1, hours=12)
+        return [recall(workspace, q["question"], now=now, k=MOST, budget=BUDGET)["results"] for q in questions]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("path", type=Path)
+    parser.add_argument("--k", type=int, default=20, help="results that recall@k may look at")
+    parser.add_argument("--results", type=Path, help="write the ranked results as JSON lines, for another scorer")
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    if not (args.path / "queries.jsonl").is_file():
+        sys.exit(f"{args.path}: no queries.jsonl there; give the folder that holds it")
+    questions = [json.loads(line) for line in (args.path / "queries.jsonl").read_text("utf-8").splitlines()]
+    by_conversation: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for question in questions:
+        by_conversation[question["conv"]].append(question)
+    sums: dict[str, Counter[str]] = defaultdict(Counter)
+    rows = []
+    for conversation, asked in by_conversation.items():
+        lines = gold_lines(args.path / conversation)
+        answers = ask(args.path / conversation, asked)
+        for question, results in zip(asked, answers, strict=True):
+            row = measures(results, set(question["gold"]), lines, args.k)
+            for group in (
+                f"category {question['category']}",
+                "1-4" if question["category"] != 5 else "adversarial",
+                "all",
+            ):
+                sums[group].update(row)
+            cited = [{"source": r["source"], "content": r["content"]} for r in results]
+            rows.append(json.dumps({"qid": question["qid"], "results": cited}, ensure_ascii=False))
+    if args.results:
+        args.results.write_text("\n".join(rows) + "\n", "utf-8")
+    table = {
+        group: {name: (value if name == "n" else round(value / c["n"], 4)) for name, value in c.items()}
+        for group, c in sorted(sums.items())
+    }
+    if args.json:
+        print(json.dumps(table, indent=1))
+        return
+    names = [*(f"recall@{k}" for k in KS), *(f"recall@{b}t" for b in BUDGETS), "mrr", "ndcg@10", "n"]
+    print(f"{'':14}" + "".join(f"{name:>14}" for name in names))
+    for group, values in table.items():
+        print(f"{group:14}" + "".join(f"{values.get(name, 0):>14}" for name in names))
+
+
+if __name__ == "__main__":
+    main()
