@@ -98,6 +98,7 @@ class _Search:
         if filters.around:
             self.asked.append(filters.around)
         self.lexical: dict[int, float] = {}
+        self.match: str | None = None
 
     def gather(self) -> list[int]:
         """Candidate ids from all channels, each in its own order."""
@@ -159,21 +160,9 @@ class _Search:
         return any(term.text in self.question.text[t.start : t.end].casefold() for t in self.question.times)
 
     def _match(self) -> str:
-        """The FTS5 expression: any of the terms, those without a hit by their relatives."""
-        terms = [term for term in self.names.terms if term.text]
-        phrases = [term.phrase for term in terms]
-        words = [term.text for term in terms if term.kind == "word"]
-        foreign = self.question.language != "en"
-        lacking = [word for word in words if foreign or not word.isascii() or not self._occurs(word)]
-        for found in relatives(self.connection, lacking).values() if lacking else ():
-            phrases += [quoted(term) for term in found]
-        return " OR ".join(dict.fromkeys(phrases))
-
-    def _occurs(self, word: str) -> bool:
-        row = self.connection.execute(
-            "SELECT 1 FROM passage_terms WHERE passage_terms MATCH ? LIMIT 1", (quoted(word),)
-        ).fetchone()
-        return row is not None
+        if self.match is None:
+            self.match = expression(self.connection, self.question, self.names.terms)
+        return self.match
 
     def _read_names(self) -> _Names:
         terms = self.question.terms
@@ -207,6 +196,26 @@ class _Search:
             tuple(slugs),
         ).fetchone()
         return bool(uses > COMMON_ENTITY * passages)
+
+
+def expression(connection: Connection, question: Question, terms: Sequence[Term] | None = None) -> str:
+    """The FTS5 expression for a question's terms (or some of them): any of them, and for words that no passage has, or of
+    a language whose endings the index does not know, their relatives. "" where there is nothing to look for."""
+    terms = question.terms if terms is None else terms
+    phrases = [term.phrase for term in terms]
+    words = [term.text for term in terms if term.kind == "word"]
+    foreign = question.language != "en"
+    lacking = [word for word in words if foreign or not word.isascii() or not _occurs(connection, word)]
+    for found in relatives(connection, lacking).values() if lacking else ():
+        phrases += [quoted(term) for term in found]
+    return " OR ".join(dict.fromkeys(phrases))
+
+
+def _occurs(connection: Connection, word: str) -> bool:
+    row = connection.execute(
+        "SELECT 1 FROM passage_terms WHERE passage_terms MATCH ? LIMIT 1", (quoted(word),)
+    ).fetchone()
+    return row is not None
 
 
 def _explained(one: Ranked, ranked: Sequence[Ranked]) -> dict[str, dict[str, float]]:

@@ -86,14 +86,18 @@ def _terms(text: str, words: tuple[str, ...], times: tuple[TimeExpression, ...],
     terms: dict[str, Term] = {}
     for identifier in _identifiers(text, times):
         terms.setdefault(identifier, Term(identifier, quoted(identifier), "identifier"))
+    # Words such as "last week" say when, not what; a date that stands on its own may stand so in the passage too.
+    relative = " ".join(text[t.start : t.end] for t in times if t.source == "relative").casefold().split()
     for word in words:
         folded = word.casefold()
+        if folded in relative:
+            continue
         if UNSPACED.search(word):
             for piece in grams(word):
                 terms.setdefault(piece, Term(piece, quoted(" ".join(UNSPACED.findall(piece)) or piece), "gram"))
         elif folded not in dropped and not _is_part(folded, terms):
             terms.setdefault(folded, Term(folded, quoted(folded), "word"))
-    if not terms:
+    if not terms and not times:
         terms = {w.casefold(): Term(w.casefold(), quoted(w), "word") for w in words}
     return list(terms.values())[:_MOST_TERMS]
 

@@ -501,9 +501,7 @@ def test_reading_imports_little(tmp_path: Path) -> None:
         "slow = {'json5', 'json', 'filelock', 'dataclasses', 'pathlib', 'tempfile', 'hashlib'};"
         "print(*sorted(slow & set(sys.modules) - before))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | path_of()
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | path_of())
     assert (done.stdout.strip(), done.stderr) == ("", "")
 
 

@@ -1,0 +1,63 @@
+"""``memory_get``: the lines of one memory file, a page at a time, as OpenClaw's tool of that name gives them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..bank.errors import MemoryFault
+from ..bank.files import FileMissing, read_text
+from ..bank.workspace import PathNotAllowed, Workspace
+from ..parsers.lines import split_lines
+
+DEFAULT_LINES = 120
+MOST_CHARACTERS = 12_000
+
+
+def memory_get(workspace: Workspace, path: str, from_line: int = 1, lines: int | None = None) -> dict[str, Any]:
+    """Lines ``from_line`` (1-based) on, at most ``lines`` (120 by default) and 12,000 characters.
+
+    ``{status:"ok", text, path, from, lines, truncated?, nextFrom?}``, where ``lines`` counts what is given (0 past the end) and
+    a cut text ends in a note that says where to go on; ``{status:"not_found", text:"", path}``;
+    ``{status:"error", code, error, text:"", path}`` with code ``MEMORY_PATH_NOT_ALLOWED`` or ``MEMORY_READ_FAILED``. Never
+    raises for a path.
+    """
+    try:
+        real = workspace.resolve(path)
+        shown = workspace.relative(real)
+        if from_line < 1 or (lines is not None and lines < 1):
+            raise MemoryFault("from and lines count from 1")
+        whole = split_lines(read_text(real).text)
+    except PathNotAllowed as fault:
+        return _error(path, PathNotAllowed.code, fault)
+    except FileMissing:
+        return {"status": "not_found", "text": "", "path": path}
+    except MemoryFault as fault:
+        return _error(path, "MEMORY_READ_FAILED", fault)
+    taken, end = _page(whole, from_line - 1, DEFAULT_LINES if lines is None else lines)
+    answer: dict[str, Any] = {
+        "status": "ok",
+        "text": "\n".join(taken),
+        "path": shown,
+        "from": from_line,
+        "lines": len(taken),
+    }
+    if end < len(whole):
+        answer["text"] += f"\n\n[More content available. Use from={end + 1} to continue.]"
+        answer |= {"truncated": True, "nextFrom": end + 1}
+    return answer
+
+
+def _page(whole: list[str], start: int, most: int) -> tuple[list[str], int]:
+    """The lines of a page, and the index of the first line after it; a line longer than a page is cut."""
+    taken: list[str] = []
+    size = 0
+    for line in whole[start : start + most]:
+        if taken and size + len(line) + 1 > MOST_CHARACTERS:
+            break
+        taken.append(line if len(line) <= MOST_CHARACTERS else line[:MOST_CHARACTERS] + " […]")
+        size += len(line) + 1
+    return taken, min(start, len(whole)) + len(taken)
+
+
+def _error(path: str, code: str, fault: MemoryFault) -> dict[str, Any]:
+    return {"path": path, "text": "", "status": "error", "code": code, "error": str(fault)}

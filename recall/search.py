@@ -1,0 +1,201 @@
+"""``memory_search``: chunks of the memory files for a question, as OpenClaw's tool of that name gives them.
+
+A chunk is as good as the best passage in it, ranked as recall ranks; text that is no passage (headings, pages that reflect
+maintains) is found by the chunk's own words. The snippet stands around the line that answers.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from ..bank.driver import Connection
+from ..bank.errors import MemoryFault
+from ..bank.sync import Progress, open_fresh
+from ..bank.terms import UNSPACED
+from ..bank.workspace import Workspace
+from . import candidates as channels
+from .bundle import Ranked, citation
+from .engine import expression, rank
+from .filters import Filters
+from .question import read_question
+from .snippet import make_snippet
+
+DEFAULT_RESULTS = 6
+#: What a chunk without a passage that was found can reach at most.
+CHUNK_ALONE = 0.5
+CORPORA = ("memory", "sessions", "all")
+_MARKER = re.compile(r"<!--\s*(?P<name>trigger|importance|project)\s*:\s*(?P<value>[^<>]{1,300}?)\s*-->")
+
+
+class _Hit(NamedTuple):
+    """A chunk, its score in 0..1, the bm25 share of it, and the lines that answer."""
+
+    path: str
+    line: int
+    end_line: int
+    text: str
+    score: float
+    lexical: float
+    answer: tuple[int, int]
+
+
+def memory_search(
+    workspace: Workspace,
+    query: str,
+    *,
+    now: datetime,
+    max_results: int = DEFAULT_RESULTS,
+    min_score: float = 0.0,
+    corpus: str = "memory",
+    citations: bool = True,
+    no_sync: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Search the memory files: ``{results, provider, mode, citations, stale?, warning?}`` (``docs/json.md``).
+
+    ``now``: when it is asked. ``max_results`` ≥ 1. Results below ``min_score`` (0..1) are left out. ``corpus``: memory, sessions
+    or all; transcripts are not indexed, so ``sessions`` finds nothing and says so. A workspace that cannot be searched gives
+    ``{results: [], disabled: true, unavailable: true, error, warning, action}`` and never raises.
+    """
+    answer: dict[str, Any] = {
+        "results": [],
+        "provider": "none",
+        "mode": "keyword",
+        "citations": "on" if citations else "off",
+    }
+    if corpus == "sessions":
+        return answer | {"warning": "session transcripts are not indexed"}
+    try:
+        fresh = open_fresh(workspace, no_sync=no_sync, progress=progress)
+        try:
+            hits, patterns = _hits(fresh.connection, query, now, max(1, max_results), min_score)
+        finally:
+            fresh.connection.close()
+    except MemoryFault as fault:
+        return {
+            "results": [],
+            "disabled": True,
+            "unavailable": True,
+            "error": str(fault),
+            "warning": "memory search is unavailable",
+            "action": fault.remedy or "run `openclaw memory doctor`",
+        }
+    last = 1.000001
+    for hit in hits:
+        last = round(min(hit.score, last - 1e-6), 6)
+        answer["results"].append(_entry(hit, max(last, 0.0), patterns, citations))
+    if fresh.stale:
+        answer["stale"] = True
+    if fresh.notes:
+        answer["warning"] = "; ".join(fresh.notes)
+    return answer
+
+
+def _entry(hit: _Hit, score: float, patterns: list[re.Pattern[str]], citations: bool) -> dict[str, Any]:
+    snippet = make_snippet(hit.text, hit.line, hit.answer, patterns)
+    cited = citation(hit.path, snippet.line, snippet.end_line)
+    entry: dict[str, Any] = {
+        "path": hit.path,
+        "startLine": snippet.line,
+        "endLine": snippet.end_line,
+        "score": score,
+        "textScore": round(hit.lexical, 6),
+        "snippet": snippet.text,
+        "source": "memory",
+        "corpus": "memory",
+    }
+    if citations:
+        entry["citation"] = cited
+        entry["snippet"] += f"\n\nSource: {cited}"
+    return entry | _markers(hit, snippet.line, snippet.end_line)
+
+
+def _markers(hit: _Hit, first: int, last: int) -> dict[str, Any]:
+    """What the markers in a snippet's lines say: ``importance``, ``triggers``, ``projectKey``."""
+    shown = "\n".join(hit.text.split("\n")[first - hit.line : last - hit.line + 1])
+    found: dict[str, Any] = {}
+    for marker in _MARKER.finditer(shown):
+        name, value = marker["name"], marker["value"]
+        if name == "trigger":
+            found.setdefault("triggers", []).append(value)
+        elif name == "project":
+            found.setdefault("projectKey", value)
+        elif value.isdigit() and 1 <= int(value) <= 10:
+            found["importance"] = max(int(value), found.get("importance", 0))
+    return found
+
+
+def _hits(
+    connection: Connection, query: str, now: datetime, most: int, min_score: float
+) -> tuple[list[_Hit], list[re.Pattern[str]]]:
+    ranked, best = rank(connection, query, now=now, filters=Filters())
+    question = read_question(query, now.date())
+    match = expression(connection, question)
+    found: dict[int, _Hit] = {}
+    for one in ranked:
+        score = min(1.0, max(0.0, one.score / best)) if best > 0 else 0.0
+        for key, hit in _around(connection, one, score):
+            found.setdefault(key, hit)
+        if len(found) >= 4 * most:
+            break
+    patterns = [_word_pattern(term.text) for term in question.terms]
+    for key, hit in _alone(connection, match, patterns, found):
+        found.setdefault(key, hit)
+    hits = sorted(found.values(), key=lambda h: (-h.score, h.path, h.line))
+    kept: list[_Hit] = []
+    for hit in hits:
+        if hit.score >= min_score and not any(_shows(other, hit) for other in kept):
+            kept.append(hit)
+    return kept[:most], patterns
+
+
+def _around(connection: Connection, one: Ranked, score: float) -> list[tuple[int, _Hit]]:
+    """The chunk in which a passage stands most in the middle."""
+    passage = one.passage
+    rows = connection.execute(
+        "SELECT id, line, end_line, text FROM chunks WHERE file = ? AND line <= ? AND end_line >= ?",
+        (passage.file, passage.line, passage.line),
+    ).fetchall()
+    if not rows:
+        return []
+    key, line, end_line, text = max(rows, key=lambda r: (min(passage.line - r[1], r[2] - passage.end_line), -r[1]))
+    lexical = one.signals.get("lexical", 0.0)
+    return [(key, _Hit(passage.path, line, end_line, text, score, lexical, (passage.line, passage.end_line)))]
+
+
+def _alone(
+    connection: Connection, match: str, patterns: list[re.Pattern[str]], found: dict[int, _Hit]
+) -> list[tuple[int, _Hit]]:
+    """Chunks that hold the question's words though no passage in them was found."""
+    if not match:
+        return []
+    rows = connection.execute(
+        "SELECT c.id, f.path, c.line, c.end_line, c.text, t.s FROM (SELECT rowid, bm25(chunk_terms) AS s FROM chunk_terms"
+        " WHERE chunk_terms MATCH ? ORDER BY s LIMIT ?) t JOIN chunks c ON c.id = t.rowid JOIN files f ON f.id = c.file"
+        " ORDER BY t.s, f.path, c.line",
+        (match, channels.CHUNKS),
+    ).fetchall()
+    top = -rows[0][5] if rows else 0.0
+    alone = []
+    for key, path, line, end_line, text, negative in rows:
+        if key not in found:
+            share = -negative / top if top > 0 else 0.0
+            lines = text.split("\n")
+            at = line + max(range(len(lines)), key=lambda n: sum(1 for p in patterns if p.search(lines[n])))
+            alone.append((key, _Hit(path, line, end_line, text, CHUNK_ALONE * share, share, (at, at))))
+    return alone
+
+
+def _shows(one: _Hit, other: _Hit) -> bool:
+    """Whether two hits would show the same lines (chunks overlap)."""
+    return one.path == other.path and one.answer[0] <= other.answer[1] and other.answer[0] <= one.answer[1]
+
+
+def _word_pattern(word: str) -> re.Pattern[str]:
+    """Finds a word of the question by its stem, near enough to place a snippet."""
+    if UNSPACED.search(word):
+        return re.compile(re.escape(word))
+    stem = word if len(word) < 5 else word[: max(4, len(word) - 2)]
+    return re.compile(rf"(?<!\w){re.escape(stem)}", re.IGNORECASE)
