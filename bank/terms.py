@@ -15,20 +15,7 @@ from typing import Any, NamedTuple
 
 #: How many passages before and after one lend it their words.
 CONTEXT = 2
-_MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
+_MONTHS = "January February March April May June July August September October November December".split()
 _WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 #: One character (with its marks) of a script that is written without spaces between words.
 UNSPACED = re.compile("[぀-ヺー-ヿㇰ-ㇿ㐀-䶿一-鿿豈-﫿ᄀ-ᇿ가-힣฀-๿຀-໿က-႟ក-៿\U00020000-\U0003ffff][ัิ-ฺ็-๎ັິ-ຼ່-໎]*")

@@ -1,0 +1,5 @@
+"""``python -m openclaw_memory`` is ``openclaw-memory``."""
+
+from .entry import main
+
+main()

@@ -1,0 +1,44 @@
+"""The command line as a Typer application: every command, its options and its help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import typer
+
+from ..guarded import guarded
+from . import facts, places, reading, upkeep
+
+HELP = """Memory for agents over plain Markdown: retain facts, recall them with citations, offline.
+
+The Markdown in the workspace is the truth; the index in .memory/ is built from it and can be deleted at any time.
+"""
+
+
+def application() -> typer.Typer:
+    """A new application with all commands, in the order of their help."""
+    app = typer.Typer(
+        help=HELP,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    @app.callback()
+    def _all() -> None:
+        pass
+
+    for module in (reading, facts, places, upkeep):
+        module.register(app, run)
+    return app
+
+
+def run(command: Callable[[], int | None], debug: bool) -> None:
+    """Run a command's work and end with its exit code."""
+    raise typer.Exit(guarded(command, debug))
+
+
+def run_application(arguments: list[str], program: str) -> None:
+    """Parse and run; exits with the command's code, 2 for wrong usage."""
+    application()(args=arguments, prog_name=program)

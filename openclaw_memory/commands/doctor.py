@@ -1,0 +1,152 @@
+"""doctor: what could be wrong with a workspace, its index or this installation, one check after another."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..bank.config import configuration_path
+from ..bank.driver import Connection, DatabaseError, describe
+from ..bank.errors import MemoryFault
+from ..bank.workspace import Workspace
+from ..context import choose
+from ..output import emit_json, paint
+
+OK, WARN, FAIL = "ok", "warn", "fail"
+_MARKS = {OK: ("ok  ", "green"), WARN: ("warn", "yellow"), FAIL: ("FAIL", "red")}
+#: The oldest SQLite whose FTS5 does what the index needs.
+OLDEST_SQLITE = (3, 35, 0)
+
+
+class Check(NamedTuple):
+    """One check: its name, ok, warn or fail, and a line that says what was found and what to do."""
+
+    name: str
+    status: str
+    message: str
+
+
+def doctor_command(workspace: str, agent: str, as_json: bool) -> int:
+    """Run all checks; exit code 1 when one failed."""
+    checks = list(_checks(workspace, agent))
+    if as_json:
+        emit_json({"checks": [check._asdict() for check in checks]})
+    else:
+        for check in checks:
+            mark, colour = _MARKS[check.status]
+            print(f"{paint(mark, colour)}  {check.name:<14} {check.message}")
+    return 1 if any(check.status == FAIL for check in checks) else 0
+
+
+def integrity(connection: Connection) -> str:
+    """What SQLite's own checks find wrong with the index, "" when nothing."""
+    try:
+        found = [row[0] for row in connection.execute("PRAGMA quick_check(5)")]
+        return "" if found == ["ok"] else "; ".join(map(str, found))
+    except DatabaseError as error:
+        return str(error)
+
+
+def _checks(workspace: str, agent: str) -> Iterator[Check]:
+    yield from _installation()
+    try:
+        path = configuration_path(os.environ)
+        yield Check("configuration", OK, path if os.path.isfile(path) else f"none at {path}; defaults are used")
+        choice = choose(workspace, agent)
+        bank = Workspace.open(choice.path)
+    except MemoryFault as fault:
+        yield Check("workspace", FAIL, str(fault))
+        return
+    yield Check("workspace", OK, f"{bank.root} ({choice.source})")
+    yield from _files(bank)
+    yield from _index(bank)
+    yield from _git(bank)
+
+
+def _installation() -> Iterator[Check]:
+    engine = describe()
+    version = tuple(int(part) for part in engine["sqlite"].split("."))
+    yield Check("python", OK, sys.version.split()[0])
+    if not engine["fts5"]:
+        yield Check("sqlite", FAIL, f"SQLite {engine['sqlite']} has no FTS5; install pysqlite3 or another Python")
+    elif version < OLDEST_SQLITE:
+        yield Check("sqlite", FAIL, f"SQLite {engine['sqlite']} is too old; install pysqlite3 or another Python")
+    else:
+        yield Check("sqlite", OK, f"{engine['sqlite']} by {engine['driver']}, FTS5 built in")
+
+
+def _files(bank: Workspace) -> Iterator[Check]:
+    from ..bank.files import read_text
+    from ..bank.scan import scan
+    from ..parsers.parse import parse_file
+
+    found = scan(bank)
+    for folder in found.unread:
+        yield Check("files", FAIL, f"{folder}: cannot be read; check its permissions")
+    faults = 0
+    secrets = []
+    for path in sorted(found.files):
+        try:
+            diagnostics = parse_file(read_text(os.path.join(bank.root, path)).text, path).diagnostics
+        except MemoryFault as fault:
+            yield Check("files", FAIL, str(fault))
+            continue
+        faults += sum(1 for d in diagnostics if d.code != "secret-like")
+        secrets += [f"{path}:{d.line}" for d in diagnostics if d.code == "secret-like"]
+    yield Check("files", OK, f"{len(found.files)} Markdown files")
+    if faults:
+        yield Check("lint", WARN, f"{faults} lines do not parse as meant; see `openclaw memory lint`")
+    if secrets:
+        more = f" and {len(secrets) - 3} more" if len(secrets) > 3 else ""
+        yield Check("secrets", WARN, f"key-like strings at {', '.join(secrets[:3])}{more}; take them out of memory")
+    if len(bank.core_paths()) > 1:
+        yield Check("core", WARN, "MEMORY.md and memory.md both exist; both are read, keep one")
+
+
+def _index(bank: Workspace) -> Iterator[Check]:
+    from ..bank.entities import ambiguous_names
+    from ..bank.index import IndexUnusable, open_to_read
+    from ..bank.sync import pending_changes
+
+    try:
+        connection = open_to_read(bank)
+    except IndexUnusable as problem:
+        yield Check("index", WARN, f"the index {problem}; the next command sets it aside and builds it again")
+        return
+    except MemoryFault as fault:
+        yield Check("index", WARN, str(fault))
+        return
+    if connection is None:
+        writable = os.access(bank.index_dir if os.path.isdir(bank.index_dir) else bank.root, os.W_OK)
+        message = "none yet; the next command builds it" if writable else f"cannot be written in {bank.root}"
+        yield Check("index", OK if writable else FAIL, message)
+        return
+    try:
+        problem_found = integrity(connection)
+        if problem_found:
+            yield Check("index", FAIL, f"{problem_found}; delete it with `openclaw memory reset --yes`")
+            return
+        pending: Any = pending_changes(bank, connection)
+        count = len(pending.read) + len(pending.absent)
+        yield Check("index", OK, "up to date" if not count else f"{count} files changed; the next command reads them")
+        for name, pages in ambiguous_names(connection):
+            yield Check("names", WARN, f"{name} is claimed by the pages {', '.join(pages)}; it is linked to none")
+    finally:
+        connection.close()
+
+
+def _git(bank: Workspace) -> Iterator[Check]:
+    if not os.path.isdir(os.path.join(bank.root, ".git")):
+        yield Check("git", WARN, "the workspace is no git repository; `git init` keeps its history")
+        return
+    try:
+        with open(os.path.join(bank.root, ".gitignore"), encoding="utf-8", errors="replace") as file:
+            ignored = any(line.strip().strip("/") == ".memory" for line in file)
+    except OSError:
+        ignored = False
+    if ignored:
+        yield Check("git", OK, "the workspace is a repository, .memory/ is ignored")
+    else:
+        yield Check("git", WARN, "add the line .memory/ to .gitignore; the index need not be in git")

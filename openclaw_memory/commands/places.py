@@ -1,0 +1,116 @@
+"""entity, entities: what is known of one, and which there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from ..bank.errors import MemoryFault
+from ..context import open_workspace, progress_bar, read_now
+from ..output import emit_json, note, paint, print_recall, print_table
+from .options import Agent, Debug, Json, NoSync, Now, Workspace
+
+
+def register(app: typer.Typer, run: Callable[..., Any]) -> None:
+    """Add the commands to the application."""
+
+    @app.command()
+    def entity(
+        name: Annotated[str, typer.Argument(help="A name in any spelling, or an alias.")],
+        k: Annotated[int, typer.Option("--k", "-k", metavar="N", help="At most N results.")] = 20,
+        budget: Annotated[int, typer.Option(metavar="TOKENS", help="At most so many tokens.")] = 1200,
+        no_sync: NoSync = False,
+        workspace: Workspace = "",
+        agent: Agent = "",
+        now: Now = "",
+        as_json: Json = False,
+        debug: Debug = False,
+    ) -> None:
+        """Tell what is known about one person, project, place or thing."""
+        run(lambda: entity_command(name, k, budget, no_sync, workspace, agent, now, as_json), debug)
+
+    @app.command()
+    def entities(
+        no_sync: NoSync = False,
+        workspace: Workspace = "",
+        agent: Agent = "",
+        as_json: Json = False,
+        debug: Debug = False,
+    ) -> None:
+        """List the entities, most mentioned first."""
+        run(lambda: entities_command(no_sync, workspace, agent, as_json), debug)
+
+
+def entity_command(
+    name: str, k: int, budget: int, no_sync: bool, workspace: str, agent: str, now: str, as_json: bool
+) -> int:
+    """An entity's names, page and facts. A fault when nothing mentions it."""
+    from ..bank.entities import entity, resolve
+    from ..bank.sync import open_fresh
+    from ..parsers.names import fold
+    from ..recall.engine import recall
+    from ..recall.filters import Filters
+
+    bank = open_workspace(workspace, agent)
+    fresh = open_fresh(bank, no_sync=no_sync, progress=progress_bar())
+    try:
+        slug = fold(name)
+        means = resolve(fresh.connection, [slug])
+        if slug not in means:
+            raise MemoryFault("no such entity", name, "see `openclaw memory entities`")
+        meant = means[slug]
+        if meant is None:
+            raise MemoryFault("several pages claim this name", name, "use the name of one of the pages")
+        known = entity(fresh.connection, meant)
+        page = fresh.connection.execute(
+            "SELECT f.path FROM names n JOIN files f ON f.id = n.file WHERE n.page = ? AND n.source = 'page'"
+            " ORDER BY f.path",
+            (meant,),
+        ).fetchone()
+    finally:
+        fresh.connection.close()
+    answer = recall(bank, name, now=read_now(now), k=k, budget=budget, filters=Filters(entity=name), no_sync=no_sync)
+    told: dict[str, Any] = {
+        "name": known.name,
+        "slug": known.slug,
+        "names": list(known.names),
+        "page": page[0] if page else None,
+    }
+    if as_json:
+        emit_json(
+            told | {name: answer[name] for name in ("results", "tokens", "truncated", "omitted", "stale", "warning")}
+        )
+        return 0
+    others = [other for other in known.names if other != known.name]
+    print(paint(known.name, "bold") + (f" (also {', '.join(others)})" if others else ""))
+    if page:
+        print(page[0])
+    print()
+    print_recall(answer)
+    return 0
+
+
+def entities_command(no_sync: bool, workspace: str, agent: str, as_json: bool) -> int:
+    """All entities with how often they are mentioned; names that several pages claim are told on stderr."""
+    from ..bank.entities import all_entities, ambiguous_names
+    from ..bank.sync import open_fresh
+
+    fresh = open_fresh(open_workspace(workspace, agent), no_sync=no_sync, progress=progress_bar())
+    try:
+        listed = all_entities(fresh.connection)
+        ambiguous = ambiguous_names(fresh.connection)
+    finally:
+        fresh.connection.close()
+    if as_json:
+        rows = [{"slug": s, "name": n, "mentions": m, "page": p} for s, n, m, p in listed]
+        claims = [{"name": name, "pages": list(pages)} for name, pages in ambiguous]
+        emit_json({"entities": rows, "ambiguous": claims})
+        return 0
+    if listed:
+        print_table([(n, str(m), "page" if p else "") for _, n, m, p in listed], ("entity", "mentions", ""))
+    for name, pages in ambiguous:
+        note(f"{name}: claimed by the pages {', '.join(pages)}; linked to none")
+    note(f"{len(listed)} entit{'y' if len(listed) == 1 else 'ies'}")
+    return 0

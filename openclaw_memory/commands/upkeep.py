@@ -1,0 +1,248 @@
+"""init, index, status, reset, doctor: the workspace and its index kept in order."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from ..bank.errors import MemoryFault, UsageFault
+from ..bank.workspace import Workspace as Bank
+from ..context import choose, progress_bar
+from ..output import emit_json, note, paint
+from .options import Agent, Debug, Json, Workspace
+
+
+def register(app: typer.Typer, run: Callable[..., Any]) -> None:
+    """Add the commands to the application."""
+
+    @app.command()
+    def init(
+        path: Annotated[str, typer.Argument(help="The folder; the workspace that is meant by default.")] = "",
+        demo: Annotated[
+            bool, typer.Option("--demo", help="Fill it with five invented weeks to try things on.")
+        ] = False,
+        workspace: Workspace = "",
+        agent: Agent = "",
+        as_json: Json = False,
+        debug: Debug = False,
+    ) -> None:
+        """Create a workspace. Files that are there already are left as they are."""
+        run(lambda: init_command(path, demo, workspace, agent, as_json), debug)
+
+    @app.command()
+    def index(
+        force: Annotated[bool, typer.Option("--force", help="Read and parse every file again.")] = False,
+        verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List the files.")] = False,
+        workspace: Workspace = "",
+        agent: Agent = "",
+        as_json: Json = False,
+        debug: Debug = False,
+    ) -> None:
+        """Bring the index up to date. Recall and search do that by themselves."""
+        run(lambda: index_command(force, verbose, workspace, agent, as_json), debug)
+
+    @app.command()
+    def status(
+        deep: Annotated[bool, typer.Option("--deep", help="Also check the index's integrity.")] = False,
+        index: Annotated[bool, typer.Option("--index", help="Bring the index up to date first.")] = False,
+        fix: Annotated[bool, typer.Option("--fix", help="Build an unusable index again.")] = False,
+        verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List the files that changed.")] = False,
+        workspace: Workspace = "",
+        agent: Agent = "",
+        as_json: Json = False,
+        debug: Debug = False,
+    ) -> None:
+        """Tell which workspace and index are used, and whether they agree."""
+        run(lambda: status_command(deep, index or fix, verbose, workspace, agent, as_json), debug)
+
+    @app.command()
+    def reset(
+        yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+        workspace: Workspace = "",
+        agent: Agent = "",
+        as_json: Json = False,
+        debug: Debug = False,
+    ) -> None:
+        """Delete the index. No Markdown is touched; the next command builds it again."""
+        run(lambda: reset_command(yes, workspace, agent, as_json), debug)
+
+    @app.command()
+    def doctor(
+        workspace: Workspace = "",
+        agent: Agent = "",
+        as_json: Json = False,
+        debug: Debug = False,
+    ) -> None:
+        """Check the workspace, the index and this installation; exit code 1 when something is broken."""
+        from .doctor import doctor_command
+
+        run(lambda: doctor_command(workspace, agent, as_json), debug)
+
+
+def init_command(path: str, demo: bool, workspace: str, agent: str, as_json: bool) -> int:
+    """Copy the template into a folder, never over a file that is there."""
+    from ..bank.template import copy_template
+
+    if path and workspace:
+        raise UsageFault("two workspaces are named", f"{path}, --workspace {workspace}", "name one")
+    target = os.path.abspath(os.path.expanduser(path)) if path else choose(workspace, agent).path
+    created, kept = copy_template(target, demo)
+    if as_json:
+        emit_json({"workspace": target, "created": created, "kept": kept})
+        return 0
+    for name in created:
+        print(f"created {name}")
+    for name in kept:
+        note(f"kept {name} as it is")
+    where = "" if target == choose("", agent).path else f" --workspace {target}"
+    note(f"the workspace is {target}; next: openclaw memory retain 'W @Peter: Lives in Lisbon.'{where}")
+    return 0
+
+
+def index_command(force: bool, verbose: bool, workspace: str, agent: str, as_json: bool) -> int:
+    """Sync, and say what changed; exit code 3 when some files could not be read."""
+    from ..bank.store import count_rows
+    from ..bank.sync import open_fresh, sync
+
+    bank = Bank.open(choose(workspace, agent).path)
+    report = sync(bank, force=force, progress=progress_bar())
+    fresh = open_fresh(bank, no_sync=True)
+    counts = count_rows(fresh.connection)
+    fresh.connection.close()
+    told: dict[str, Any] = {
+        "added": report.added,
+        "changed": report.changed,
+        "renamed": [{"from": old, "to": new} for old, new in report.renamed],
+        "removed": report.removed,
+        "skipped": [{"path": path, "reason": why} for path, why in report.skipped],
+        "unread": list(report.unread),
+        "note": report.note or None,
+        **counts,
+    }
+    if as_json:
+        emit_json(told)
+    else:
+        _print_report(report, verbose)
+        print(f"{counts['files']} files, {counts['passages']} passages, {counts['chunks']} chunks")
+    return 3 if report.is_partial else 0
+
+
+def _print_report(report: Any, verbose: bool) -> None:
+    if report.note:
+        note(report.note)
+    if verbose:
+        for word in ("added", "changed", "removed"):
+            for path in getattr(report, word):
+                print(f"{word:<8} {path}")
+        for old, new in report.renamed:
+            print(f"renamed  {old} -> {new}")
+    for path, why in report.skipped:
+        note(f"{path}: not read ({why}); its last indexed text stays")
+    for folder in report.unread:
+        note(f"{folder}: cannot be listed; what was indexed below it stays")
+    parts = [(len(getattr(report, word)), word) for word in ("added", "changed", "renamed", "removed")]
+    changes = ", ".join(f"{count} {word}" for count, word in parts if count)
+    print(changes or "up to date")
+
+
+def status_command(deep: bool, fix: bool, verbose: bool, workspace: str, agent: str, as_json: bool) -> int:
+    """Where things are and whether the index says what the files say."""
+    from ..bank.driver import describe
+    from ..bank.index import IndexUnusable, open_to_read
+    from ..bank.store import count_rows
+    from ..bank.sync import pending_changes, sync
+    from .doctor import integrity
+
+    choice = choose(workspace, agent)
+    bank = Bank.open(choice.path)
+    if fix:
+        report = sync(bank, progress=progress_bar())
+        if report.note:
+            note(report.note)
+    told: dict[str, Any] = {
+        "workspace": bank.root,
+        "workspaceSource": choice.source,
+        "agent": choice.agent,
+        "backend": "builtin",
+        "provider": "none",
+        "index": {"path": bank.index_path, "exists": os.path.isfile(bank.index_path), "usable": False, "stale": True},
+        "sqlite": describe(),
+    }
+    state = told["index"]
+    changed: list[str] = []
+    try:
+        connection = open_to_read(bank)
+    except IndexUnusable as problem:
+        state["problem"] = f"the index {problem}"
+        connection = None
+    if connection is not None:
+        changes = pending_changes(bank, connection)
+        changed = [*changes.read, *changes.absent]
+        state |= {
+            "usable": True,
+            "stale": bool(changes),
+            "pending": len(changed),
+            "bytes": os.path.getsize(bank.index_path),
+        }
+        state |= count_rows(connection)
+        if deep:
+            state["integrity"] = integrity(connection) or "ok"
+        connection.close()
+    if as_json:
+        emit_json(told)
+    else:
+        _print_status(told)
+        for path in changed if verbose else ():
+            print(f"pending  {path}")
+    return 0
+
+
+def _print_status(told: dict[str, Any]) -> None:
+    state, engine = told["index"], told["sqlite"]
+    rows = [
+        ("workspace", told["workspace"]),
+        ("from", told["workspaceSource"]),
+        ("agent", told["agent"]),
+        (
+            "index",
+            state.get("problem") or ("none yet; the next recall builds it" if not state["exists"] else state["path"]),
+        ),
+    ]
+    if state["usable"]:
+        rows.append(("holds", f"{state['files']} files, {state['passages']} passages, {state['chunks']} chunks"))
+        rows.append(("fresh", "yes" if not state["stale"] else f"no, {state['pending']} files changed since"))
+        if "integrity" in state:
+            rows.append(("integrity", state["integrity"]))
+    extensions = "extensions load" if engine["extensions"] else "no extensions"
+    rows.append(("sqlite", f"{engine['sqlite']} ({engine['driver']}; {extensions})"))
+    for name, value in rows:
+        print(f"{paint(f'{name:<10}', 'dim')} {value}")
+
+
+def reset_command(yes: bool, workspace: str, agent: str, as_json: bool) -> int:
+    """Delete the index, after asking where a terminal is there to answer."""
+    from ..bank.files import writer_lock
+    from ..bank.index import remove
+
+    bank = Bank.open(choose(workspace, agent).path)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise UsageFault("reset asks first, and nobody is there to answer", remedy="add --yes")
+        if not typer.confirm(f"Delete the index of {bank.root}? No Markdown is touched.", err=True):
+            raise MemoryFault("nothing was deleted")
+    removed: list[str] = []
+    if os.path.isdir(bank.index_dir):
+        with writer_lock(bank.lock_path, 10.0, "resetting"):
+            removed = remove(bank)
+    if as_json:
+        emit_json({"removed": removed})
+    else:
+        for name in removed:
+            print(f"deleted {name}")
+        if not removed:
+            note("there was no index")
+    return 0

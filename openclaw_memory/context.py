@@ -1,0 +1,55 @@
+"""What every command starts from: which workspace, what time it is, and how to show that long work goes on."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from datetime import datetime
+
+from .bank.config import WorkspaceChoice, find_workspace
+from .bank.errors import UsageFault
+from .bank.workspace import Workspace
+
+#: Fewer files than this are read before a progress bar could be seen.
+_LONG = 300
+
+
+def choose(workspace: str = "", agent: str = "") -> WorkspaceChoice:
+    """Which workspace is meant: the option, the environment, the configuration, or the default."""
+    return find_workspace(workspace or None, agent or None, os.environ)
+
+
+def open_workspace(workspace: str = "", agent: str = "") -> Workspace:
+    """The workspace that is meant. Raises ``MemoryFault`` where there is none."""
+    return Workspace.open(choose(workspace, agent).path)
+
+
+def read_now(given: str) -> datetime:
+    """``--now``, or the clock, in the local zone. Raises ``UsageFault`` for what is no ISO date or date-time."""
+    if not given:
+        return datetime.now().astimezone()
+    try:
+        moment = datetime.fromisoformat(given)
+        return moment if moment.tzinfo else moment.astimezone()
+    except (ValueError, OverflowError, OSError):
+        raise UsageFault(f"--now {given!r}: not a date or date-time", remedy="write 2025-12-06T09:00") from None
+
+
+def progress_bar() -> Callable[[int, int], None] | None:
+    """Shows (files done, files to read) on stderr while a terminal looks on; None where none does."""
+    if not sys.stderr.isatty():
+        return None
+
+    def show(done: int, total: int) -> None:
+        if total >= _LONG and (done % 20 == 0 or done == total):
+            filled = 30 * done // total
+            end = "\r\033[K" if done == total else ""
+            print(
+                f"\rindexing [{'#' * filled}{'.' * (30 - filled)}] {done}/{total}{end}",
+                end="",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    return show

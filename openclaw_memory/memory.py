@@ -1,0 +1,76 @@
+"""The Python door: a workspace as an object with the same answers as the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any
+
+from .bank.journal import retain
+from .bank.sync import SyncReport, sync
+from .bank.workspace import Workspace
+from .recall.engine import DEFAULT_BUDGET, DEFAULT_K, recall
+from .recall.filters import make_filters
+from .recall.get import memory_get
+from .recall.search import DEFAULT_RESULTS, memory_search
+
+
+class Memory:
+    """One workspace. ``Memory("~/notes").recall("what does Peter prefer?")``.
+
+    Every method raises ``openclaw_memory.bank.errors.MemoryFault`` (one line, with what to do) for faults in the input or the
+    workspace; ``memory_search`` and ``memory_get`` report theirs in what they return. ``now`` is the clock's time where
+    none is given.
+    """
+
+    def __init__(self, path: str, *, extra_paths: Sequence[str] = ()) -> None:
+        import os
+
+        self.workspace = Workspace.open(os.path.expanduser(path), extra_paths)
+
+    def recall(
+        self,
+        query: str,
+        *,
+        k: int = DEFAULT_K,
+        budget: int = DEFAULT_BUDGET,
+        explain: bool = False,
+        no_sync: bool = False,
+        now: datetime | None = None,
+        **filters: Any,
+    ) -> dict[str, Any]:
+        """A cited bundle (``docs/json.md``, recall). ``filters``: since, until, as_of, around, entity, kind, min_confidence,
+        source, as on the command line."""
+        moment = now or _now()
+        return recall(
+            self.workspace,
+            query,
+            now=moment,
+            k=k,
+            budget=budget,
+            filters=make_filters(moment, **filters),
+            explain=explain,
+            no_sync=no_sync,
+        )
+
+    def memory_search(
+        self, query: str, *, max_results: int = DEFAULT_RESULTS, now: datetime | None = None, **options: Any
+    ) -> dict[str, Any]:
+        """OpenClaw's tool of that name (``docs/json.md``, search). ``options``: min_score, corpus, citations, no_sync."""
+        return memory_search(self.workspace, query, now=now or _now(), max_results=max_results, **options)
+
+    def memory_get(self, path: str, from_line: int = 1, lines: int | None = None) -> dict[str, Any]:
+        """OpenClaw's tool of that name (``docs/json.md``, get)."""
+        return memory_get(self.workspace, path, from_line, lines)
+
+    def retain(self, bullets: Sequence[str], *, day: date | None = None) -> list[str]:
+        """Append bullets such as ``- W @Peter: Lives in Lisbon.`` to a day's log; their citations."""
+        return retain(self.workspace, bullets, day or _now().date())
+
+    def sync(self, *, force: bool = False) -> SyncReport:
+        """Bring the index up to date (recall and search do that by themselves)."""
+        return sync(self.workspace, force=force)
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
