@@ -14,15 +14,12 @@ from .workspace import CORE_NAMES, Workspace
 
 _ROOT_FILES = (*CORE_NAMES, "USER.md")
 _FOLDERS = ("memory", "bank")
+_TEMPLATES = "memory/templates"
 _NOT_INDEXED = frozenset(("template.md", "index.md"))
 
 
-class Seen(NamedTuple):
-    """A file as ``stat`` saw it: size in bytes, modification time in nanoseconds, inode."""
-
-    size: int
-    mtime_ns: int
-    inode: int
+#: A file as ``stat`` saw it: size in bytes, modification time in nanoseconds, inode.
+Seen = tuple[int, int, int]
 
 
 class Scan(NamedTuple):
@@ -70,24 +67,23 @@ def _add_file(path: str, name: str, files: dict[str, Seen], unread: list[str], s
         return
     if stat.S_ISREG(status.st_mode) and (status.st_dev, status.st_ino) not in seen:
         seen.add((status.st_dev, status.st_ino))
-        files[name] = Seen(status.st_size, status.st_mtime_ns, status.st_ino)
+        files[name] = (status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 def _walk(top: str, prefix: str, files: dict[str, Seen], unread: list[str]) -> None:
     pending = [(top, prefix)]
     while pending:
         folder, prefix = pending.pop()
+        start = prefix + "/"
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:
                     name = entry.name
-                    if name[0] == ".":
-                        continue
                     if name.endswith(".md"):
-                        if name.lower() not in _NOT_INDEXED:
-                            _see(entry, f"{prefix}/{name}", files, unread)
-                    elif entry.is_dir(follow_symlinks=False) and f"{prefix}/{name}" != "memory/templates":
-                        pending.append((entry.path, f"{prefix}/{name}"))
+                        if name[0] != "." and name.lower() not in _NOT_INDEXED:
+                            _see(entry, start + name, files, unread)
+                    elif name[0] != "." and entry.is_dir(follow_symlinks=False) and start + name != _TEMPLATES:
+                        pending.append((entry.path, start + name))
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError:
@@ -103,4 +99,4 @@ def _see(entry: os.DirEntry[str], path: str, files: dict[str, Seen], unread: lis
         unread.append(path)
         return
     if stat.S_ISREG(status.st_mode):
-        files[path] = Seen(status.st_size, status.st_mtime_ns, status.st_ino)
+        files[path] = (status.st_size, status.st_mtime_ns, status.st_ino)

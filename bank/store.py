@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 from ..parsers.days import PAGE
 from ..parsers.names import fold
 from ..parsers.records import Fact, Interval, Note, ParsedFile
+from ..parsers.scripts import spaced
 from ..parsers.times import find_times
 from .driver import Connection
 from .scan import Seen
-from .terms import PassageRow, delete_terms, insert_terms, passage_terms, spaced
+from .terms import PassageRow, delete_terms, insert_terms, passage_terms
 
 _LONGEST_SPANS = 8
 
@@ -24,17 +25,23 @@ class FileRow(NamedTuple):
 
     id: int
     path: str
-    seen: Seen
-    read_ns: int
     hash: str
-    role: str
-    day: int | None
 
 
-def stored_files(connection: Connection) -> dict[str, FileRow]:
-    """All indexed files by path."""
-    rows = connection.execute("SELECT id, path, size, mtime_ns, inode, read_ns, hash, role, day FROM files")
-    return {r[1]: FileRow(r[0], r[1], Seen(r[2], r[3], r[4]), r[5], r[6], r[7], r[8]) for r in rows}
+#: size in bytes, mtime_ns, inode, and read_ns: the clock when the file was read.
+Stamp = tuple[int, int, int, int]
+
+
+def stored_stamps(connection: Connection) -> dict[str, Stamp]:
+    """How each indexed file looked when it was last read, by path."""
+    rows = connection.execute("SELECT path, size, mtime_ns, inode, read_ns FROM files")
+    return {row[0]: row[1:] for row in rows}
+
+
+def stored_file(connection: Connection, path: str) -> FileRow | None:
+    """An indexed file, or None."""
+    row = connection.execute("SELECT id, path, hash FROM files WHERE path = ?", (path,)).fetchone()
+    return FileRow(*row) if row else None
 
 
 def write_file(

@@ -7,7 +7,6 @@ while the same bytes appeared under another name was renamed and keeps its rows.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Callable
@@ -18,7 +17,16 @@ from .driver import Connection, DatabaseError
 from .errors import MemoryFault
 from .index import IndexUnusable, open_to_read, open_to_write, set_aside, transaction
 from .scan import Scan, Seen, scan
-from .store import FileRow, delete_file, move_file, stored_files, touch_file, write_file
+from .store import (
+    FileRow,
+    Stamp,
+    delete_file,
+    move_file,
+    stored_file,
+    stored_stamps,
+    touch_file,
+    write_file,
+)
 from .workspace import Workspace
 
 Progress = Callable[[int, int], None]
@@ -56,7 +64,7 @@ class SyncReport(NamedTuple):
 def pending_changes(workspace: Workspace, connection: Connection) -> Changes:
     """What differs between the tree and the index, by ``stat`` alone (and the bytes of files written just before they were
     indexed). Never writes."""
-    return _compare(workspace, scan(workspace), stored_files(connection))
+    return _compare(workspace, scan(workspace), connection)
 
 
 def sync(
@@ -127,31 +135,30 @@ def open_fresh(workspace: Workspace, *, no_sync: bool = False, progress: Progres
     return Fresh(reopened, False, notes)
 
 
-def _compare(workspace: Workspace, found: Scan, stored: dict[str, FileRow]) -> Changes:
+def _compare(workspace: Workspace, found: Scan, connection: Connection) -> Changes:
+    stored = stored_stamps(connection)
     read = []
     for path, seen in found.files.items():
-        row = stored.get(path)
-        if row is None or row.seen != seen or (_is_racy(row) and _differs(workspace, path, row)):
+        stamp = stored.get(path)
+        if stamp is None or stamp[:3] != seen or (_is_racy(stamp) and _differs(workspace, path, connection)):
             read.append(path)
-    absent = []
-    if len(found.files) - len(read) < len(stored) or read:
-        absent = [path for path in stored if path not in found.files and found.proves_absent(path)]
+    absent = [path for path in stored if path not in found.files and found.proves_absent(path)]
     return Changes(sorted(read), sorted(absent))
 
 
-def _is_racy(row: FileRow) -> bool:
+def _is_racy(stamp: Stamp) -> bool:
     """Whether a file was read so soon after its last write that another write could have left the same stamp.
 
     Coarse clocks (whole seconds) need two seconds, others a twentieth of one.
     """
-    written = row.seen.mtime_ns
-    window = 2_000_000_000 if written % 1_000_000_000 == 0 else 50_000_000
-    return row.read_ns < written + window
+    written = stamp[1]
+    return stamp[3] < written + (2_000_000_000 if written % 1_000_000_000 == 0 else 50_000_000)
 
 
-def _differs(workspace: Workspace, path: str, row: FileRow) -> bool:
+def _differs(workspace: Workspace, path: str, connection: Connection) -> bool:
+    row = stored_file(connection, path)
     try:
-        return _digest(_read(workspace, path)) != row.hash
+        return row is None or _digest(_read(workspace, path)) != row.hash
     except OSError:
         return True
 
@@ -162,6 +169,8 @@ def _read(workspace: Workspace, path: str) -> bytes:
 
 
 def _digest(data: bytes) -> str:
+    import hashlib
+
     return hashlib.sha256(data).hexdigest()
 
 
@@ -176,16 +185,17 @@ class _Run:
         found = scan(self.workspace)
         report = self.report._replace(unread=found.unread, files=len(found.files), note=note)
         with transaction(self.connection):
-            stored = stored_files(self.connection)
-            changes = _compare(self.workspace, found, stored)
+            changes = _compare(self.workspace, found, self.connection)
             read = sorted(found.files) if self.force else changes.read
             vanished: dict[str, list[FileRow]] = {}
             for path in reversed(changes.absent):
-                vanished.setdefault(stored[path].hash, []).append(stored[path])
+                gone = stored_file(self.connection, path)
+                if gone:
+                    vanished.setdefault(gone.hash, []).append(gone)
             for done, path in enumerate(read):
                 if self.progress:
                     self.progress(done, len(read))
-                self._take(path, found.files[path], stored.get(path), vanished)
+                self._take(path, found.files[path], stored_file(self.connection, path), vanished)
             for rows in vanished.values():
                 for row in rows:
                     delete_file(self.connection, row.id)

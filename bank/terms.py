@@ -8,17 +8,16 @@ FTS5's own tokenizer.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from typing import Any, NamedTuple
+
+from ..parsers.scripts import spaced
 
 #: How many passages before and after one lend it their words.
 CONTEXT = 2
 _MONTHS = "January February March April May June July August September October November December".split()
 _WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-#: One character (with its marks) of a script that is written without spaces between words.
-UNSPACED = re.compile("[぀-ヺー-ヿㇰ-ㇿ㐀-䶿一-鿿豈-﫿ᄀ-ᇿ가-힣฀-๿຀-໿က-႟ក-៿\U00020000-\U0003ffff][ัิ-ฺ็-๎ັິ-ຼ່-໎]*")
 #: bm25 weights of the columns: text, context, names, dates.
 COLUMN_WEIGHTS = (1.0, 0.3, 0.3, 0.5)
 
@@ -33,11 +32,6 @@ class PassageRow(NamedTuple):
     entities: str
     day: int | None
     spans: str
-
-
-def spaced(text: str) -> str:
-    """``text`` with blanks around each character of an unspaced script."""
-    return text if text.isascii() else UNSPACED.sub(r" \g<0> ", text)
 
 
 def date_words(day: int | None, spans: Sequence[Sequence[int]]) -> str:

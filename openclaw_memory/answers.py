@@ -139,6 +139,10 @@ def get_command(
     if answer["status"] == "error":
         raise MemoryFault(str(answer["error"]))
     text = str(answer["text"])
+    if answer.get("truncated"):
+        text, _, more = text.rpartition("\n\n")
+        if count is None:
+            note(more)
     if text:
         print(visible(text) if sys.stdout.isatty() else text)
     else:

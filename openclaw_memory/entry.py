@@ -6,6 +6,7 @@ arguments are plain (``fast``); everything else, help and mistakes included, goe
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -63,6 +64,8 @@ def run(arguments: list[str], program: str) -> None:
 
     plain = parse(arguments)
     if plain is not None:
+        # A process that lives for some milliseconds and frees nothing has no use for cycle collection.
+        gc.disable()
         from .answers import COMMANDS
         from .guarded import guarded
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from .scripts import has_unspaced
+
 _JOINS = re.compile(r"[-_\s]+")
 _OPENERS = frozenset("([{<\"'“”„‘’«»‹›（「『【〔《〈*~,;!?、，。；：！？·|—–/&+")
 _QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»"}
 _LONGEST = 200
-_UNSPACED = re.compile(r"[぀-ヿ㐀-䶿一-鿿豈-﫿가-힯฀-๿]")
 
 
 def fold(name: str) -> str:
@@ -113,4 +114,4 @@ def _starts_token(text: str, at: int) -> bool:
     before = text[at - 1]
     if before == "/":
         return at > 1 and (text[at - 2].isspace() or bool(re.search(r"@\S+$", text[max(0, at - 80) : at - 1])))
-    return before.isspace() or before in _OPENERS or bool(_UNSPACED.match(before))
+    return before.isspace() or before in _OPENERS or has_unspaced(before)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from ..bank.driver import Connection
 from ..bank.entities import entity, named_in
 from ..bank.sync import Progress, open_fresh
-from ..bank.terms import UNSPACED, spaced
 from ..bank.workspace import Workspace
+from ..parsers.scripts import characters, spaced
 from . import candidates as channels
 from . import signals
 from .bundle import Ranked, fit, fold_repeats, ordered, push_back_repeats, result, strict_scores
@@ -172,10 +172,10 @@ class _Search:
             slugs.setdefault(slug)
             spans += [word.casefold() for word in self.question.words[first:last]]
         for word in self.question.words:
-            characters = UNSPACED.findall(word)
-            for slug, (first, last) in named_in(self.connection, characters, 8) if characters else ():
+            split = characters(word)
+            for slug, (first, last) in named_in(self.connection, split, 8) if split else ():
                 slugs.setdefault(slug)
-                spans.append("".join(characters[first:last]))
+                spans.append("".join(split[first:last]))
         named, common = [], False
         for slug in slugs:
             known = entity(self.connection, slug)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from ..bank.driver import Connection
 from ..bank.entities import entity, resolve
 from ..bank.errors import UsageFault
-from ..bank.terms import spaced
 from ..parsers.names import fold
 from ..parsers.records import KINDS, Interval
+from ..parsers.scripts import spaced
 from ..parsers.times import parse_when
 from .question import quoted
 

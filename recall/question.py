@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from datetime import date
+from itertools import pairwise
 from typing import NamedTuple
 
-from ..bank.terms import UNSPACED
 from ..parsers.records import TimeExpression
+from ..parsers.scripts import characters, has_unspaced, runs, spaced
 from ..parsers.times import find_times
 from .stopwords import cut_unspaced, language_of, stop_words
 
@@ -92,9 +93,9 @@ def _terms(text: str, words: tuple[str, ...], times: tuple[TimeExpression, ...],
         folded = word.casefold()
         if folded in relative:
             continue
-        if UNSPACED.search(word):
+        if has_unspaced(word):
             for piece in grams(word):
-                terms.setdefault(piece, Term(piece, quoted(" ".join(UNSPACED.findall(piece)) or piece), "gram"))
+                terms.setdefault(piece, Term(piece, quoted(spaced(piece).strip()), "gram"))
         elif folded not in dropped and not _is_part(folded, terms):
             terms.setdefault(folded, Term(folded, quoted(folded), "word"))
     if not terms and not times:
@@ -107,14 +108,14 @@ def grams(word: str) -> list[str]:
     of other scripts between them."""
     found: list[str] = []
     for part in cut_unspaced(word):
-        for run in re.findall(f"(?:{UNSPACED.pattern})+|[^\\s]+?(?={UNSPACED.pattern}|$)", part):
-            characters = UNSPACED.findall(run)
-            if not characters:
+        for run, is_unspaced in runs(part):
+            pieces = characters(run)
+            if not is_unspaced:
                 found.append(run.casefold())
-            elif len(characters) == 1:
-                found.append(characters[0])
+            elif len(pieces) == 1:
+                found.append(pieces[0])
             else:
-                found += [a + b for a, b in zip(characters, characters[1:], strict=False)]
+                found += [a + b for a, b in pairwise(pieces)]
     return found
 
 
@@ -127,7 +128,7 @@ def _identifiers(text: str, times: tuple[TimeExpression, ...]) -> list[str]:
         digits = any(map(str.isdigit, token))
         letters = any(map(str.isalpha, token))
         joined = any(c in "_./:+#" for c in token) or ("-" in token and digits)
-        if UNSPACED.search(token):
+        if has_unspaced(token):
             continue
         if (digits and (letters or joined or len(token) >= 3)) or (joined and "_" in token) or "/" in token[:-1]:
             found.append(token)

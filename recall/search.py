@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from ..bank.driver import Connection
 from ..bank.errors import MemoryFault
 from ..bank.sync import Progress, open_fresh
-from ..bank.terms import UNSPACED
 from ..bank.workspace import Workspace
+from ..parsers.scripts import has_unspaced
 from . import candidates as channels
 from .bundle import Ranked, citation
 from .engine import expression, rank
@@ -195,7 +195,7 @@ def _shows(one: _Hit, other: _Hit) -> bool:
 
 def _word_pattern(word: str) -> re.Pattern[str]:
     """Finds a word of the question by its stem, near enough to place a snippet."""
-    if UNSPACED.search(word):
+    if has_unspaced(word):
         return re.compile(re.escape(word))
     stem = word if len(word) < 5 else word[: max(4, len(word) - 2)]
     return re.compile(rf"(?<!\w){re.escape(stem)}", re.IGNORECASE)

@@ -12,9 +12,9 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ..bank.terms import UNSPACED
 from ..parsers.names import fold
 from ..parsers.records import Interval
+from ..parsers.scripts import has_unspaced
 from .candidates import Passage
 
 #: lexical: bm25 of the passage with its context · section: bm25 of the chunk around it · entity: it mentions what the
@@ -52,7 +52,7 @@ def name_pattern(names: Iterable[str]) -> re.Pattern[str]:
     parts = []
     for name in sorted({unicodedata.normalize("NFC", n) for n in names if n}, key=lambda n: (-len(n), n)):
         body = re.sub(r"(?:\\[-_ ]|[-_ ])+", r"[-_\\s]+", re.escape(name))
-        parts.append(body if UNSPACED.search(name) else rf"(?<!\w){body}(?!\w)")
+        parts.append(body if has_unspaced(name) else rf"(?<!\w){body}(?!\w)")
     return re.compile("|".join(parts) or r"(?!)", re.IGNORECASE)
 
 

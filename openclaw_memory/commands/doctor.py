@@ -53,7 +53,7 @@ def _checks(workspace: str, agent: str) -> Iterator[Check]:
     yield from _installation()
     try:
         path = configuration_path(os.environ)
-        yield Check("configuration", OK, path if os.path.isfile(path) else f"none at {path}; defaults are used")
+        yield Check("configuration", OK, path if os.path.isfile(path) else "no openclaw.json; defaults are used")
         choice = choose(workspace, agent)
         bank = Workspace.open(choice.path)
     except MemoryFault as fault:
