@@ -1,23 +1,39 @@
-# make demo   set up, then recall on the demo workspace
+# make demo   set up, then ask the demo workspace five questions and open one citation
 # make test   set up, then every test
-# make lint types bench   the checks and the measurements a developer runs
+# make lint types bench   the checks and the measurements that a developer runs
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+DEMO = build/demo
 LOCOMO ?=
 
 .PHONY: demo test lint types bench clean
 
 $(VENV)/.ready: pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "openclaw-memory needs Python 3.11 or newer; run make PYTHON=/path/to/python3.11")'
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "openclaw-memory needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
+# The five ways to ask: words, an entity, time, kind, and a script without spaces. The demo's last day is 2025-12-05.
+RUN = $(BIN)/openclaw-memory
+define show
+	@printf '\n\033[1m$$ openclaw memory %s\033[0m\n' '$(1)'
+	@$(RUN) $(1) --workspace $(DEMO) $(2)
+endef
+
 demo: $(VENV)/.ready
-	@$(BIN)/python benchmarks/demo.py
+	@rm -rf $(DEMO)
+	$(call show,init --demo,| tail -n 1)
+	$(call show,index)
+	$(call show,recall "How much did the cargo bike cost?" --k 3)
+	$(call show,recall "What does she need by the end of January?" --entity Elif --k 2)
+	$(call show,recall "what happened last week?" --now 2025-12-05 --k 4)
+	$(call show,recall "What does Mara prefer about releases?" --kind opinion --k 3)
+	$(call show,recall "王芳的猫叫什么？" --k 2)
+	$(call show,get memory/2025-11-13.md#L16)
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest
@@ -28,7 +44,7 @@ lint: $(VENV)/.ready
 
 # mypy reads the package as it installs, from outside the tree, so that the one import name is what it checks.
 types: $(VENV)/.ready
-	rm -rf build/types && mkdir -p build/types
+	rm -rf build && mkdir -p build/types
 	$(BIN)/python -m pip install --quiet --no-deps --target build/types .
 	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml -p openclaw_memory
 

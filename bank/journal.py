@@ -89,7 +89,7 @@ def _insert(data: bytes, bullets: list[str], place: Place) -> tuple[bytes, int]:
     if ends_with_newline:
         pieces.pop()
     lines = [piece.decode("utf-8", errors="replace") for piece in pieces]
-    index = place.index
+    index = place.line
     above = lines[index - 1].strip() if index else ""
     before: list[str] = []
     if not place.in_section:

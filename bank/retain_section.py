@@ -1,8 +1,8 @@
 """Where in a log a new fact can stand so that it is read back as a fact of a Retain section.
 
-Places are proposed from the log's own structure, best first; the first one from which the parser reads the new bullets
-back is the one to use. So whatever stands in the log (open fences, blocks of other machines, odd lists), what is retained
-counts.
+Places are proposed from the log's own structure, best first; the first one from which the parser reads the new
+bullets back is the one to use. So whatever stands in the log (open fences, blocks of other machines, odd lists), what
+is retained counts.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from ..parsers.parse import parse_file
 
 
 class Place(NamedTuple):
-    """Before line ``index`` (0-based; the number of lines for the end). ``in_section``: a Retain heading is there."""
+    """Before line ``line`` (0-based; the number of lines for the end). ``in_section``: a Retain heading is there."""
 
-    index: int
+    line: int
     in_section: bool
 
 
 def places(text: str) -> Iterator[Place]:
-    """Where a bullet could go, best first: the end of the last Retain section, right below its heading, then the ends of
-    the file's visible part, where a new section has to be made."""
+    """Where a bullet could go, best first: the end of the last Retain section, right below its heading, then the ends
+    of the file's visible part, where a new section has to be made."""
     document = parse_document(text)
     size = len(document.lines.raw)
     seen: set[Place] = set()

@@ -38,7 +38,8 @@ class Scan(NamedTuple):
 
 
 def scan(workspace: Workspace) -> Scan:
-    """Stat every Markdown file that belongs to the index: not templates, symbolic links, folders that start with a dot."""
+    """Stat every Markdown file that belongs to the index: not templates, symbolic links, folders that start with a
+    dot."""
     files: dict[str, Seen] = {}
     unread: list[str] = []
     root = workspace.root

@@ -68,7 +68,8 @@ def m001_files_and_passages(database: Database) -> None:
 
 def m002_full_text(database: Database) -> None:
     for statement in (
-        f"CREATE VIRTUAL TABLE passage_terms USING fts5(text, context, names, dates, content='', tokenize='{TOKENIZER}')",
+        "CREATE VIRTUAL TABLE passage_terms USING"
+        f" fts5(text, context, names, dates, content='', tokenize='{TOKENIZER}')",
         f"CREATE VIRTUAL TABLE chunk_terms USING fts5(text, heading, content='', tokenize='{TOKENIZER}')",
         "CREATE VIRTUAL TABLE vocabulary USING fts5vocab('passage_terms', 'row')",
     ):

@@ -190,7 +190,8 @@ def time_spans(text: str, record: Fact | Note) -> tuple[list[list[int]], int]:
 
 
 def _write_names(connection: Connection, file_id: int, parsed: ParsedFile, own: str) -> None:
-    uses = Counter(name for record in (*parsed.facts, *parsed.notes) for name in record.entities)
+    records: list[Fact | Note] = [*parsed.facts, *parsed.notes]
+    uses = Counter(name for record in records for name in record.entities)
     page = fold(own)
     rows = [(name, "mention", "", count) for name, count in uses.items()]
     if page:

@@ -43,9 +43,9 @@ class Changes(NamedTuple):
 
 
 class SyncReport(NamedTuple):
-    """What a sync did, as lists of paths (``renamed``: old and new). ``skipped``: path and why it could not be read; its
-    old rows stay. ``unread``: folders that could not be listed; nothing below them was taken out. ``note``: one line when an
-    unusable index was set aside."""
+    """What a sync did, as lists of paths (``renamed``: old and new). ``skipped``: path and why it could not be read;
+    its old rows stay. ``unread``: folders that could not be listed; nothing below them was taken out. ``note``: one
+    line when an unusable index was set aside."""
 
     added: list[str]
     changed: list[str]
@@ -62,8 +62,8 @@ class SyncReport(NamedTuple):
 
 
 def pending_changes(workspace: Workspace, connection: Connection) -> Changes:
-    """What differs between the tree and the index, by ``stat`` alone (and the bytes of files written just before they were
-    indexed). Never writes."""
+    """What differs between the tree and the index, by ``stat`` alone (and the bytes of files written just before they
+    were indexed). Never writes."""
     return _compare(workspace, scan(workspace), connection)
 
 

@@ -2,15 +2,15 @@
 
 usage: python benchmarks/locomo.py PATH [--k N] [--results FILE] [--json]
 
-PATH holds ``queries.jsonl`` and one folder per conversation with ``memory/*.md`` and ``map.jsonl`` (which line holds which
-turns). Each conversation is copied to a temporary workspace and indexed on its own; every question is then asked as
-``openclaw memory recall`` would be, on the day after the last log. The data's licence (CC BY-NC 4.0) keeps it out of this
-repository.
+PATH holds ``queries.jsonl`` and one folder per conversation with ``memory/*.md`` and ``map.jsonl`` (which line holds
+which turns). Each conversation is copied to a temporary workspace and indexed on its own; every question is then
+asked as ``openclaw memory recall`` would be, on the day after the last log. The data's licence (CC BY-NC 4.0) keeps
+it out of this repository.
 
-recall@k: share of a question's gold turns covered by the first k of ``--k`` results, averaged over questions; recall@Nt: the
-same for as many leading results as fit in N tokens (content characters / 4), however many those are; mrr: 1 / rank of the first result that covers one; ndcg@10:
-with the number of newly covered turns as gain. Categories: 1 multi-hop, 2 temporal, 3 open domain, 4 single-hop, 5 adversarial;
-the headline is 1-4.
+recall@k: share of a question's gold turns covered by the first k of ``--k`` results, averaged over questions;
+recall@Nt: the same for as many leading results as fit in N tokens (content characters / 4), however many those are;
+mrr: 1 / rank of the first result that covers one; ndcg@10: with the number of newly covered turns as gain.
+Categories: 1 multi-hop, 2 temporal, 3 open domain, 4 single-hop, 5 adversarial; the headline is 1-4.
 """
 
 from __future__ import annotations

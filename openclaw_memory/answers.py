@@ -92,6 +92,8 @@ def search_command(
         raise UsageFault("nothing to search for", remedy='give a query: openclaw memory search "the port of gannet"')
     if max_results is not None and max_results < 1:
         raise UsageFault(f"--max-results {max_results}: must be 1 or more")
+    if min_score is not None and not 0 <= min_score <= 1:
+        raise UsageFault(f"--min-score {min_score}: must be from 0 to 1")
     if corpus not in CORPORA:
         raise UsageFault(f"--corpus {corpus!r}: no such corpus", remedy=f"use {', '.join(CORPORA)}")
     answer = memory_search(

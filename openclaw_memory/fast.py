@@ -1,8 +1,8 @@
 """Plain command lines of the reading commands, parsed without the command-line library, whose import would be most of
 the time that a recall takes.
 
-Only what is unmistakable is taken: known options with their values, one query or path. Anything else (help, abbreviations,
-mistakes) is left to the Typer application, which defines these options; a test holds this table to it.
+Only what is unmistakable is taken: known options with their values, one query or path. Anything else (help,
+abbreviations, mistakes) is left to the Typer application, which defines these options; a test holds this table to it.
 """
 
 from __future__ import annotations
@@ -67,6 +67,8 @@ def parse(arguments: list[str]) -> tuple[str, dict[str, Any]] | None:
                 continue
             given = value if equals else next(rest, None)
             if given is None or (not equals and given.startswith("-")):
+                return None
+            if name == "--workspace" and not given.strip():
                 return None
             try:
                 options[target] = kind(given)

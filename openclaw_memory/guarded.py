@@ -1,5 +1,5 @@
-"""Faults to one line on stderr and an exit code: 0 answered, 1 a fault in input or workspace, 2 wrong usage, 3 partly done,
-75 busy. A traceback only with ``--debug``."""
+"""Faults to one line on stderr and an exit code: 0 answered, 1 a fault in input or workspace, 2 wrong usage, 3 partly
+done, 75 busy. A traceback only with ``--debug``."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from .bank.errors import MemoryFault, one_line
 
 def guarded(command: Callable[[], int | None], debug: bool = False) -> int:
     """Run a command; its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    _have_streams()
     try:
         code = command() or 0
         sys.stdout.flush()
@@ -37,3 +35,13 @@ def guarded(command: Callable[[], int | None], debug: bool = False) -> int:
         print(f"openclaw memory: unexpected fault: {what}; run again with --debug to see where", file=sys.stderr)
         return 1
     return code
+
+
+def _have_streams() -> None:
+    """Streams that were closed before the start lead nowhere; what a terminal's encoding lacks is shown as ``?``."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")

@@ -18,9 +18,9 @@ from .recall.search import DEFAULT_RESULTS, memory_search
 class Memory:
     """One workspace. ``Memory("~/notes").recall("what does Peter prefer?")``.
 
-    Every method raises ``openclaw_memory.bank.errors.MemoryFault`` (one line, with what to do) for faults in the input or the
-    workspace; ``memory_search`` and ``memory_get`` report theirs in what they return. ``now`` is the clock's time where
-    none is given.
+    Every method raises ``openclaw_memory.bank.errors.MemoryFault`` (one line, with what to do) for faults in the
+    input or the workspace; ``memory_search`` and ``memory_get`` report theirs in what they return. ``now`` is the
+    clock's time where none is given.
     """
 
     def __init__(self, path: str, *, extra_paths: Sequence[str] = ()) -> None:
@@ -39,8 +39,8 @@ class Memory:
         now: datetime | None = None,
         **filters: Any,
     ) -> dict[str, Any]:
-        """A cited bundle (``docs/json.md``, recall). ``filters``: since, until, as_of, around, entity, kind, min_confidence,
-        source, as on the command line."""
+        """A cited bundle (``docs/json.md``, recall). ``filters``: since, until, as_of, around, entity, kind,
+        min_confidence, source, as on the command line."""
         moment = now or _now()
         return recall(
             self.workspace,
@@ -56,7 +56,8 @@ class Memory:
     def memory_search(
         self, query: str, *, max_results: int = DEFAULT_RESULTS, now: datetime | None = None, **options: Any
     ) -> dict[str, Any]:
-        """OpenClaw's tool of that name (``docs/json.md``, search). ``options``: min_score, corpus, citations, no_sync."""
+        """OpenClaw's tool of that name (``docs/json.md``, search). ``options``: min_score, corpus, citations,
+        no_sync."""
         return memory_search(self.workspace, query, now=now or _now(), max_results=max_results, **options)
 
     def memory_get(self, path: str, from_line: int = 1, lines: int | None = None) -> dict[str, Any]:

@@ -20,7 +20,8 @@ def emit_json(answer: Any) -> None:
     if buffer is None:
         sys.stdout.write(text)
     else:
-        buffer.write(text.encode("utf-8", "surrogateescape"))
+        # A lone surrogate (a byte of a name that is no UTF-8) stays what it is: a JSON escape.
+        buffer.write(text.encode("utf-8", "backslashreplace"))
         buffer.flush()
 
 

@@ -44,7 +44,8 @@ def cut_line(text: str, most: int) -> Iterator[str]:
 
 
 def pieces(lines: list[str], first: int, last: int, most: int = CHUNK_TOKENS) -> Iterator[Piece]:
-    """Lines ``first`` to ``last`` (1-based, both included), each whole if it costs at most ``most`` tokens, else cut."""
+    """Lines ``first`` to ``last`` (1-based, both included), each whole if it costs at most ``most`` tokens, else
+    cut."""
     for number in range(first, last + 1):
         line = lines[number - 1]
         cost = estimate_tokens(line) + 1

@@ -33,8 +33,8 @@ def role_of(path: str) -> str:
     """Which place of the grammar a workspace-relative posix path is.
 
     ``log`` (below ``memory/``), ``page`` (``bank/{world,experience,opinions}.md``, ``bank/entities/*.md``, also below
-    ``memory/bank/``), ``core`` (``MEMORY.md``), ``plain`` (other pages: text, no facts), ``outside`` (folders that start with
-    a dot, templates, other documents: no facts, no lint).
+    ``memory/bank/``), ``core`` (``MEMORY.md``), ``plain`` (other pages: text, no facts), ``outside`` (folders that
+    start with a dot, templates, other documents: no facts, no lint).
     """
     parts = path.replace("\\", "/").split("/")
     name = parts[-1].casefold()

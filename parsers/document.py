@@ -32,9 +32,10 @@ _LEAF = {
 class Block(NamedTuple):
     """One block of a document; ``line`` and ``end_line`` are 1-based, blank lines at the end not counted.
 
-    ``kind``: heading, item, paragraph, fence, code, table, quote, rule. ``text`` is the block's own text, its lines joined by
-    one blank (headings, items, paragraphs) or by line ends (the others). ``marker`` of an item: bullet, number, bare (a
-    typed line at the margin without a bullet) or dash. ``managed``: 0, or whose machine maintains it (see ``masks``).
+    ``kind``: heading, item, paragraph, fence, code, table, quote, rule. ``text`` is the block's own text, its lines
+    joined by one blank (headings, items, paragraphs) or by line ends (the others). ``marker`` of an item: bullet,
+    number, bare (a typed line at the margin without a bullet) or dash. ``managed``: 0, or whose machine maintains it
+    (see ``masks``).
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""Evidence links of a fact: ``(see memory/2025-11-27.md#L12)``, ``（来源：memory/2026-03-04.md:17）``, kept as written."""
+"""Evidence links of a fact, kept as written: ``(see memory/2025-11-27.md#L12)``, ``（来源：memory/a.md:17）``."""
 
 from __future__ import annotations
 

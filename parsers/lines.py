@@ -25,9 +25,9 @@ _LONGEST_CHAIN = 12
 
 
 class Lines(NamedTuple):
-    """``raw``: the lines as in the file (no line ends, no BOM). ``managed``: per line 0, FOREIGN or OWN.
-    ``fenced``: per line whether it belongs to a code fence. ``bare``: numbers (0-based) of typed lines without a
-    bullet; ``dashed``: of lines that look typed after a dash. ``open_at``: the line (0-based) of a fence or comment that
+    """``raw``: the lines as in the file (no line ends, no BOM). ``managed``: per line 0, FOREIGN or OWN. ``fenced``:
+    per line whether it belongs to a code fence. ``bare``: numbers (0-based) of typed lines without a bullet;
+    ``dashed``: of lines that look typed after a dash. ``open_at``: the line (0-based) of a fence or comment that
     never ends and hides the rest, or None. ``diagnostics`` of the file as a whole."""
 
     raw: list[str]

@@ -94,7 +94,8 @@ def parse_typed(text: str) -> Typed | None:
 
 
 def _leading_entities(text: str, at: int, bold: str) -> tuple[list[str], int, str, bool]:
-    """Entities from ``at`` on, the offset after them, the bold mark still open, and whether a placeholder stood there."""
+    """Entities from ``at`` on, the offset after them, the bold mark still open, and whether a placeholder stood
+    there."""
     entities: list[str] = []
     placeholder = False
     while True:

@@ -59,8 +59,8 @@ class Fact(NamedTuple):
     """One typed fact of a Retain section or of a bank page.
 
     ``kind``: world, experience, opinion or observation. ``entities``: names as written, without repeats, leading ones
-    first. ``confidence``: 0..1 or None. ``text``: one line. ``details``: its nested bullets, flattened.
-    ``evidence``: the links it names, as written. ``path``: posix, relative to the workspace. ``day``: of the log, or of the dated
+    first. ``confidence``: 0..1 or None. ``text``: one line. ``details``: its nested bullets, flattened. ``evidence``:
+    the links it names, as written. ``path``: posix, relative to the workspace. ``day``: of the log, or of the dated
     heading above it. ``id`` is the same wherever the fact stands.
     """
 
@@ -100,8 +100,8 @@ class Note(NamedTuple):
 class Chunk(NamedTuple):
     """A window of whole lines for ``memory_search``: about 400 tokens, overlapping its neighbour by about 80.
 
-    ``heading`` is the trail of headings above its first line ("Projects > Boat"). A line longer than a chunk is cut:
-    then ``start`` and ``end`` (character offsets into the lines joined by ``\\n``) say which part of it.
+    ``heading`` is the trail of headings above its first line ("Projects > Boat"). A line longer than a chunk is cut,
+    and each piece cites it.
     """
 
     text: str

@@ -140,7 +140,7 @@ class _Reader:
         block = placed.block
         if typed.is_empty:
             self._report(block.line, "empty-fact")
-            for number, child in enumerate([*block.children, *below]):
+            for child in (*block.children, *below):
                 if child.kind == "item":
                     self.rest.append(placed._replace(block=child))
             return

@@ -34,10 +34,15 @@ def ordered(candidates: Sequence[Ranked]) -> list[Ranked]:
 
 
 def fold_repeats(candidates: Sequence[Ranked]) -> list[Ranked]:
-    """One candidate for each thing said, the best-scored of its places; expects them ordered."""
+    """One candidate for each thing said, with the score of its best place; expects them ordered.
+
+    It is cited where it is dated, if it is dated anywhere: a log says when, a page may not.
+    """
     kept: dict[str, Ranked] = {}
     for candidate in candidates:
-        kept.setdefault(candidate.passage.key, candidate)
+        best = kept.setdefault(candidate.passage.key, candidate)
+        if best.passage.day is None and candidate.passage.day is not None:
+            kept[candidate.passage.key] = best._replace(passage=candidate.passage)
     return list(kept.values())
 
 
@@ -132,11 +137,14 @@ def fit(candidates: Sequence[Ranked], k: int, budget: int) -> tuple[list[Ranked]
 
 
 def strict_scores(candidates: Sequence[Ranked], best: float) -> list[float]:
-    """Scores as shares of the best possible sum, in 0..1, six places, strictly falling."""
-    scores: list[float] = []
-    for ranked in candidates:
-        score = round(min(1.0, max(0.0, ranked.score / best)) if best > 0 else 0.0, 6)
-        if scores and score >= scores[-1]:
-            score = round(max(0.0, scores[-1] - 1e-6), 6)
-        scores.append(score)
-    return scores
+    """Scores as shares of the best possible sum, strictly falling."""
+    return strictly_falling([ranked.score / best if best > 0 else 0.0 for ranked in candidates])
+
+
+def strictly_falling(scores: Sequence[float]) -> list[float]:
+    """Scores in 0..1, six places, each a step below the one before it at least, and the last one still above 0."""
+    falling: list[float] = []
+    for left, score in zip(range(len(scores), 0, -1), scores, strict=True):
+        above = falling[-1] - 1e-6 if falling else 1.0
+        falling.append(round(min(above, max(score, left * 1e-6)), 6))
+    return falling

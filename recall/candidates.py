@@ -85,17 +85,29 @@ def _with_ties(
     return [*better, *tied][:size]
 
 
-def by_section(connection: Connection, match: str) -> dict[int, list[tuple[int, int, float]]]:
-    """The best chunks for an FTS5 expression: by file, (first line, last line, bm25)."""
+class Chunk(NamedTuple):
+    """A chunk that holds words of the question; ``score``: its bm25, larger is better."""
+
+    id: int
+    file: int
+    path: str
+    line: int
+    end_line: int
+    text: str
+    score: float
+
+
+def by_chunks(connection: Connection, match: str) -> list[Chunk]:
+    """The best chunks for an FTS5 expression, and all that are as good as the last of them."""
+    scored = "SELECT rowid, bm25(chunk_terms) AS s FROM chunk_terms WHERE chunk_terms MATCH ?"
+    last = connection.execute(f"{scored} ORDER BY s LIMIT 1 OFFSET ?", (match, CHUNKS - 1)).fetchone()
     rows = connection.execute(
-        "SELECT c.file, c.line, c.end_line, t.s FROM (SELECT rowid, bm25(chunk_terms) AS s FROM chunk_terms"
-        " WHERE chunk_terms MATCH ? ORDER BY s LIMIT ?) t JOIN chunks c ON c.id = t.rowid",
-        (match, CHUNKS),
-    ).fetchall()
-    found: dict[int, list[tuple[int, int, float]]] = {}
-    for file, line, end_line, score in rows:
-        found.setdefault(file, []).append((line, end_line, -score))
-    return found
+        f"SELECT c.id, c.file, f.path, c.line, c.end_line, c.text, -t.s FROM ({scored}) t"
+        " JOIN chunks c ON c.id = t.rowid JOIN files f ON f.id = c.file WHERE t.s <= ?"
+        " ORDER BY t.s, f.path, c.line LIMIT ?",
+        (match, last[1] if last else 0.0, _TIES),
+    )
+    return [Chunk(*row) for row in rows]
 
 
 def by_entity(connection: Connection, about: str, names: Sequence[object], where: Condition) -> list[int]:

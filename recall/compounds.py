@@ -1,7 +1,8 @@
 """Words that the index does not hold: their relatives among those that it does.
 
-A fallback for compounds (``Ablesung`` for *Heizungsablesung*), endings that the stemmer does not know, accents that an
-old spelling lacks, and slips of the pen: the vocabulary is compared by trigrams, and only for a word that no passage has.
+A fallback for compounds (``Ablesung`` for *Heizungsablesung*), endings that the stemmer does not know, accents that
+an old spelling lacks, and slips of the pen: the vocabulary is compared by trigrams, and only for a word that no
+passage has.
 """
 
 from __future__ import annotations

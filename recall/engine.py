@@ -41,8 +41,8 @@ def recall(
 ) -> dict[str, Any]:
     """Answer a question from a workspace, synced first: the object that ``recall --json`` prints (``docs/json.md``).
 
-    ``now``: when it is asked (relative words count from its day). ``k``: at most so many results. ``budget``: at most so
-    many tokens of content. ``filters`` are hard. ``explain`` adds each result's signals.
+    ``now``: when it is asked (relative words count from its day). ``k``: at most so many results. ``budget``: at most
+    so many tokens of content. ``filters`` are hard. ``explain`` adds each result's signals.
     """
     fresh = open_fresh(workspace, no_sync=no_sync, progress=progress)
     try:
@@ -126,7 +126,7 @@ class _Search:
         ids = [passage.id for passage in passages]
         lexical = signals.normalised(self.lexical, ids)
         match = self._match()
-        chunks = channels.by_section(self.connection, match) if match else {}
+        chunks = channels.by_chunks(self.connection, match) if match else []
         section = signals.normalised(signals.section_scores(passages, chunks) if chunks else {}, ids)
         exact = [signals.identifier_pattern(identifier) for identifier in self.question.identifiers]
         in_play = {"lexical": bool(self.lexical), "section": bool(chunks), "entity": bool(self.names.named)}
@@ -199,8 +199,8 @@ class _Search:
 
 
 def expression(connection: Connection, question: Question, terms: Sequence[Term] | None = None) -> str:
-    """The FTS5 expression for a question's terms (or some of them): any of them, and for words that no passage has, or of
-    a language whose endings the index does not know, their relatives. "" where there is nothing to look for."""
+    """The FTS5 expression for a question's terms (or some of them): any of them, and for words that no passage has,
+    or of a language whose endings the index does not know, their relatives. "" where there is nothing to look for."""
     terms = question.terms if terms is None else terms
     phrases = [term.phrase for term in terms]
     words = [term.text for term in terms if term.kind == "word"]

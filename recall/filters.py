@@ -22,8 +22,8 @@ PRIOR_CONFIDENCE = 0.60
 
 class Filters(NamedTuple):
     """``since``, ``until``: the passage's day, or when it says that it happened, lies in between (both included).
-    ``as_of``: nothing from later days. ``around``: an interval; near it only. ``entity``: by or about it. ``kinds``: any of
-    them. ``min_confidence``: opinions below it are left out. ``source``: the file's path starts with it."""
+    ``as_of``: nothing from later days. ``around``: an interval; near it only. ``entity``: by or about it. ``kinds``:
+    any of them. ``min_confidence``: opinions below it are left out. ``source``: the file's path starts with it."""
 
     since: date | None = None
     until: date | None = None

@@ -16,10 +16,10 @@ MOST_CHARACTERS = 12_000
 def memory_get(workspace: Workspace, path: str, from_line: int = 1, lines: int | None = None) -> dict[str, Any]:
     """Lines ``from_line`` (1-based) on, at most ``lines`` (120 by default) and 12,000 characters.
 
-    ``{status:"ok", text, path, from, lines, truncated?, nextFrom?}``, where ``lines`` counts what is given (0 past the end) and
-    a cut text ends in a note that says where to go on; ``{status:"not_found", text:"", path}``;
-    ``{status:"error", code, error, text:"", path}`` with code ``MEMORY_PATH_NOT_ALLOWED`` or ``MEMORY_READ_FAILED``. Never
-    raises for a path.
+    ``{status:"ok", text, path, from, lines, truncated?, nextFrom?}``, where ``lines`` counts what is given (0 past
+    the end) and a cut text ends in a note that says where to go on; ``{status:"not_found", text:"", path}``;
+    ``{status:"error", code, error, text:"", path}`` with code ``MEMORY_PATH_NOT_ALLOWED`` or ``MEMORY_READ_FAILED``.
+    Never raises for a path.
     """
     try:
         real = workspace.resolve(path)

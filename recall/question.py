@@ -22,8 +22,8 @@ _POSSESSIVE = re.compile(r"['’](?:s|S)$|['’]$")
 #: Written to be matched as they stand: ZX-4417, a828e60, E_CONN_4031, 2.8.2, v2.9, foo_bar, /etc/hosts, 8431.
 _IDENTIFIER = re.compile(r"[\w][\w./:+#-]{1,80}[\w]|\d{3,}")
 _WHEN = re.compile(
-    r"\b(?:when|how long|how old|what (?:date|day|month|year|time)|since when|until when|wann|wie lange|seit wann|cuándo"
-    r"|cuando|quand|quando|ne zaman|wanneer)\b|什么时候|什麼時候|几号|哪天|几点|何时|いつ|언제",
+    r"\b(?:when|how long|how old|what (?:date|day|month|year|time)|since when|until when|wann|wie lange|seit wann"
+    r"|cuándo|cuando|quand|quando|ne zaman|wanneer)\b|什么时候|什麼時候|几号|哪天|几点|何时|いつ|언제",
     re.IGNORECASE,
 )
 _OPINION = re.compile(
@@ -36,8 +36,8 @@ _MOST_TERMS = 48
 
 
 class Term(NamedTuple):
-    """One thing to look for. ``phrase``: as an FTS5 string, safe whatever was asked. ``kind``: word, gram (a piece of an
-    unspaced run) or identifier."""
+    """One thing to look for. ``phrase``: as an FTS5 string, safe whatever was asked. ``kind``: word, gram (a piece of
+    an unspaced run) or identifier."""
 
     text: str
     phrase: str
@@ -45,8 +45,9 @@ class Term(NamedTuple):
 
 
 class Question(NamedTuple):
-    """``terms``: without repeats, in order. ``words``: every word, case kept, for naming entities. ``times``: expressions
-    that name days. ``language``: a guess, ``en`` by default. ``asks_when``, ``asks_opinion``: what kind of answer is wanted."""
+    """``terms``: without repeats, in order. ``words``: every word, case kept, for naming entities. ``times``:
+    expressions that name days. ``language``: a guess, ``en`` by default. ``asks_when``, ``asks_opinion``: what kind
+    of answer is wanted."""
 
     text: str
     terms: tuple[Term, ...]
@@ -104,8 +105,8 @@ def _terms(text: str, words: tuple[str, ...], times: tuple[TimeExpression, ...],
 
 
 def grams(word: str) -> list[str]:
-    """A run that holds an unspaced script, in the pieces to look for: pairs of characters, a lone one as it is, and words
-    of other scripts between them."""
+    """A run that holds an unspaced script, in the pieces to look for: pairs of characters, a lone one as it is, and
+    words of other scripts between them."""
     found: list[str] = []
     for part in cut_unspaced(word):
         for run, is_unspaced in runs(part):

@@ -1,7 +1,7 @@
 """``memory_search``: chunks of the memory files for a question, as OpenClaw's tool of that name gives them.
 
-A chunk is as good as the best passage in it, ranked as recall ranks; text that is no passage (headings, pages that reflect
-maintains) is found by the chunk's own words. The snippet stands around the line that answers.
+A chunk is as good as the best passage in it, ranked as recall ranks; text that is no passage (headings, pages that
+reflect maintains) is found by the chunk's own words. The snippet stands around the line that answers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..bank.sync import Progress, open_fresh
 from ..bank.workspace import Workspace
 from ..parsers.scripts import has_unspaced
 from . import candidates as channels
-from .bundle import Ranked, citation
+from .bundle import Ranked, citation, strictly_falling
 from .engine import expression, rank
 from .filters import Filters
 from .question import read_question
@@ -55,9 +55,10 @@ def memory_search(
 ) -> dict[str, Any]:
     """Search the memory files: ``{results, provider, mode, citations, stale?, warning?}`` (``docs/json.md``).
 
-    ``now``: when it is asked. ``max_results`` ≥ 1. Results below ``min_score`` (0..1) are left out. ``corpus``: memory, sessions
-    or all; transcripts are not indexed, so ``sessions`` finds nothing and says so. A workspace that cannot be searched gives
-    ``{results: [], disabled: true, unavailable: true, error, warning, action}`` and never raises.
+    ``now``: when it is asked. ``max_results`` ≥ 1. Results below ``min_score`` (0..1) are left out. ``corpus``:
+    memory, sessions or all; transcripts are not indexed, so ``sessions`` finds nothing and says so. A workspace that
+    cannot be searched gives ``{results: [], disabled: true, unavailable: true, error, warning, action}`` and never
+    raises.
     """
     answer: dict[str, Any] = {
         "results": [],
@@ -82,10 +83,8 @@ def memory_search(
             "warning": "memory search is unavailable",
             "action": fault.remedy or "run `openclaw memory doctor`",
         }
-    last = 1.000001
-    for hit in hits:
-        last = round(min(hit.score, last - 1e-6), 6)
-        answer["results"].append(_entry(hit, max(last, 0.0), patterns, citations))
+    for hit, score in zip(hits, strictly_falling([hit.score for hit in hits]), strict=True):
+        answer["results"].append(_entry(hit, score, patterns, citations))
     if fresh.stale:
         answer["stale"] = True
     if fresh.notes:
@@ -171,20 +170,16 @@ def _alone(
     """Chunks that hold the question's words though no passage in them was found."""
     if not match:
         return []
-    rows = connection.execute(
-        "SELECT c.id, f.path, c.line, c.end_line, c.text, t.s FROM (SELECT rowid, bm25(chunk_terms) AS s FROM chunk_terms"
-        " WHERE chunk_terms MATCH ? ORDER BY s LIMIT ?) t JOIN chunks c ON c.id = t.rowid JOIN files f ON f.id = c.file"
-        " ORDER BY t.s, f.path, c.line",
-        (match, channels.CHUNKS),
-    ).fetchall()
-    top = -rows[0][5] if rows else 0.0
+    chunks = channels.by_chunks(connection, match)
+    top = chunks[0].score if chunks else 0.0
     alone = []
-    for key, path, line, end_line, text, negative in rows:
-        if key not in found:
-            share = -negative / top if top > 0 else 0.0
-            lines = text.split("\n")
-            at = line + max(range(len(lines)), key=lambda n: sum(1 for p in patterns if p.search(lines[n])))
-            alone.append((key, _Hit(path, line, end_line, text, CHUNK_ALONE * share, share, (at, at))))
+    for chunk in chunks:
+        if chunk.id not in found:
+            share = chunk.score / top if top > 0 else 0.0
+            lines = chunk.text.split("\n")
+            at = chunk.line + max(range(len(lines)), key=lambda n: sum(1 for p in patterns if p.search(lines[n])))
+            score = CHUNK_ALONE * share
+            alone.append((chunk.id, _Hit(chunk.path, chunk.line, chunk.end_line, chunk.text, score, share, (at, at))))
     return alone
 
 

@@ -1,7 +1,7 @@
 """What speaks for a candidate, as numbers from 0 to 1, and their weighted sum.
 
-The weights are the recipe of ``docs/recall-quality.md``, measured on long conversations and checked on notes. Scores are
-min-max normalised over the candidates of one question.
+The weights are the recipe of ``docs/recall-quality.md``, measured on long conversations and checked on notes. Scores
+are min-max normalised over the candidates of one question.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from typing import NamedTuple
 from ..parsers.names import fold
 from ..parsers.records import Interval
 from ..parsers.scripts import has_unspaced
-from .candidates import Passage
+from .candidates import Chunk, Passage
 
 #: lexical: bm25 of the passage with its context · section: bm25 of the chunk around it · entity: it mentions what the
-#: question names · lead: that leads it (first entity, first word, its page) · time: its day, or a day it speaks of, is near what the question says · when: it says when, and that is
-#: asked · exact: it holds an identifier of the question, letter for letter · opinion: an opinion, and one is asked for ·
-#: question: it is itself a question · typed: a fact rather than a note, where nothing else tells them apart.
+#: question names · lead: that leads it (first entity, first word, its page) · time: its day, or a day it speaks of, is
+#: near what the question says · when: it says when, and that is asked · exact: it holds an identifier of the question,
+#: letter for letter · opinion: an opinion, and one is asked for · question: it is itself a question · typed: a fact
+#: rather than a note, where nothing else tells them apart.
 WEIGHTS: Mapping[str, float] = {
     "lexical": 1.0,
-    "section": 0.55,
+    "section": 0.45,
     "entity": 0.5,
     "lead": 0.3,
     "time": 1.0,
@@ -31,7 +32,7 @@ WEIGHTS: Mapping[str, float] = {
     "exact": 1.0,
     "opinion": 0.25,
     "question": -0.1,
-    "typed": 0.02,
+    "typed": 0.05,
 }
 #: An entity counts half when the question names several.
 SHARED_ENTITY = 0.5
@@ -70,18 +71,21 @@ def normalised(scores: Mapping[int, float], ids: Iterable[int]) -> dict[int, flo
     return {i: (scores.get(i, low) - low) / (high - low) for i in wanted}
 
 
-def section_scores(passages: Sequence[Passage], chunks: Mapping[int, list[tuple[int, int, float]]]) -> dict[int, float]:
+def section_scores(passages: Sequence[Passage], chunks: Iterable[Chunk]) -> dict[int, float]:
     """For each passage the best score of a chunk that it stands in (0 for none)."""
+    by_file: dict[int, list[Chunk]] = {}
+    for chunk in chunks:
+        by_file.setdefault(chunk.file, []).append(chunk)
     found = {}
     for passage in passages:
-        inside = [s for first, last, s in chunks.get(passage.file, ()) if first <= passage.line <= last]
-        found[passage.id] = max(inside, default=0.0)
+        around = [c.score for c in by_file.get(passage.file, ()) if c.line <= passage.line <= c.end_line]
+        found[passage.id] = max(around, default=0.0)
     return found
 
 
 def entity_signals(passage: Passage, named: Sequence[Named]) -> tuple[float, float]:
-    """(entity, lead): 1 when a passage mentions or names what the question names, and when that leads it; half of it when
-    the question names several."""
+    """(entity, lead): 1 when a passage mentions or names what the question names, and when that leads it; half of it
+    when the question names several."""
     if not named:
         return 0.0, 0.0
     slugs = [fold(name) for name in json.loads(passage.entities)]
@@ -97,7 +101,8 @@ def entity_signals(passage: Passage, named: Sequence[Named]) -> tuple[float, flo
 
 
 def time_signal(passage: Passage, asked: Sequence[Interval]) -> float:
-    """1 when the passage's day, or a day it speaks of, lies in what the question says; fading over 14 days beside it."""
+    """1 when the passage's day, or a day it speaks of, lies in what the question says; fading over 14 days beside
+    it."""
     if not asked:
         return 0.0
     spans = json.loads(passage.spans)

@@ -105,6 +105,8 @@ def retain_command(
         except ValueError as error:
             raise UsageFault(f"--day {day!r}: {error}") from None
     given = [line for text in texts for line in (_stdin_lines() if text == "-" else [text])]
+    if not given:
+        raise UsageFault("there is nothing to retain", remedy="write one fact a line, like 'W @Peter: Lives in Lisbon.'")
     bullets = [_bullet(text, kind, entities, confidence) for text in given]
     ids = []
     for bullet in bullets:

@@ -6,11 +6,22 @@ from typing import Annotated
 
 import typer
 
+
+
+def _not_empty(context: typer.Context, value: str) -> str:
+    """``--workspace "$UNSET"`` must not mean another workspace than the one that was to be named."""
+    source = context.get_parameter_source("workspace")
+    if source is not None and source.name == "COMMANDLINE" and not value.strip():
+        raise typer.BadParameter("it is empty; give the folder of a workspace")
+    return value
+
+
 Workspace = Annotated[
     str,
     typer.Option(
         "--workspace",
         metavar="DIR",
+        callback=_not_empty,
         help="The workspace; else $OPENCLAW_WORKSPACE, the configuration, ~/.openclaw/workspace.",
     ),
 ]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..bank.errors import MemoryFault
+from ..bank.errors import MemoryFault, UsageFault
 from ..context import open_workspace, progress_bar, read_now
 from ..output import emit_json, note, paint, print_recall, print_table
 from .options import Agent, Debug, Json, NoSync, Now, Workspace
@@ -53,6 +53,9 @@ def entity_command(
     from ..recall.engine import recall
     from ..recall.filters import Filters
 
+    for option, value in (("--k", k), ("--budget", budget)):
+        if value < 1:
+            raise UsageFault(f"{option} {value}: must be 1 or more")
     bank = open_workspace(workspace, agent)
     fresh = open_fresh(bank, no_sync=no_sync, progress=progress_bar())
     try:
