@@ -1,6 +1,6 @@
 """Recall measured on LoCoMo workspaces: how many of a question's gold turns the first results cover.
 
-usage: python benchmarks/locomo.py PATH [--k N] [--results FILE] [--json]
+usage: python benchmarks/locomo.py PATH [--k N] [--results FILE] [--ablation] [--json]
 
 PATH holds ``queries.jsonl`` and one folder per conversation with ``memory/*.md`` and ``map.jsonl`` (which line holds
 which turns). Each conversation is copied to a temporary workspace and indexed on its own; every question is then
@@ -10,7 +10,8 @@ it out of this repository.
 recall@k: share of a question's gold turns covered by the first k of ``--k`` results, averaged over questions;
 recall@Nt: the same for as many leading results as fit in N tokens (content characters / 4), however many those are;
 mrr: 1 / rank of the first result that covers one; ndcg@10: with the number of newly covered turns as gain.
-Categories: 1 multi-hop, 2 temporal, 3 open domain, 4 single-hop, 5 adversarial; the headline is 1-4.
+Categories: 1 multi-hop, 2 temporal, 3 open domain, 4 single-hop, 5 adversarial; the headline is 1-4. ``--ablation``
+prints the headline again with each signal's weight set to nothing.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from openclaw_memory.bank.workspace import Workspace
+from openclaw_memory.recall import bundle, signals
 from openclaw_memory.recall.engine import recall
 
 KS = (5, 10, 20)
@@ -93,35 +95,17 @@ def main() -> None:
     parser.add_argument("path", type=Path)
     parser.add_argument("--k", type=int, default=20, help="results that recall@k may look at")
     parser.add_argument("--results", type=Path, help="write the ranked results as JSON lines, for another scorer")
+    parser.add_argument("--ablation", action="store_true", help="the headline without each signal in turn")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     if not (args.path / "queries.jsonl").is_file():
         sys.exit(f"{args.path}: no queries.jsonl there; give the folder that holds it")
     questions = [json.loads(line) for line in (args.path / "queries.jsonl").read_text("utf-8").splitlines()]
-    by_conversation: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for question in questions:
-        by_conversation[question["conv"]].append(question)
-    sums: dict[str, Counter[str]] = defaultdict(Counter)
-    rows = []
-    for conversation, asked in by_conversation.items():
-        lines = gold_lines(args.path / conversation)
-        answers = ask(args.path / conversation, asked)
-        for question, results in zip(asked, answers, strict=True):
-            row = measures(results, set(question["gold"]), lines, args.k)
-            for group in (
-                f"category {question['category']}",
-                "1-4" if question["category"] != 5 else "adversarial",
-                "all",
-            ):
-                sums[group].update(row)
-            cited = [{"source": r["source"], "content": r["content"]} for r in results]
-            rows.append(json.dumps({"qid": question["qid"], "results": cited}, ensure_ascii=False))
+    table, rows = run(args.path, questions, args.k)
     if args.results:
         args.results.write_text("\n".join(rows) + "\n", "utf-8")
-    table = {
-        group: {name: (value if name == "n" else round(value / c["n"], 4)) for name, value in c.items()}
-        for group, c in sorted(sums.items())
-    }
+    if args.ablation:
+        table = {"all signals": table["1-4"]} | ablation(args.path, questions, args.k)
     if args.json:
         print(json.dumps(table, indent=1))
         return
@@ -129,6 +113,42 @@ def main() -> None:
     print(f"{'':14}" + "".join(f"{name:>14}" for name in names))
     for group, values in table.items():
         print(f"{group:14}" + "".join(f"{values.get(name, 0):>14}" for name in names))
+
+
+def run(path: Path, questions: list[dict[str, Any]], k: int) -> tuple[dict[str, dict[str, float]], list[str]]:
+    """The table by group of questions, and a JSON row of results for each question."""
+    by_conversation: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for question in questions:
+        by_conversation[question["conv"]].append(question)
+    sums: dict[str, Counter[str]] = defaultdict(Counter)
+    rows = []
+    for conversation, asked in by_conversation.items():
+        lines = gold_lines(path / conversation)
+        for question, results in zip(asked, ask(path / conversation, asked), strict=True):
+            row = measures(results, set(question["gold"]), lines, k)
+            headline = "1-4" if question["category"] != 5 else "adversarial"
+            for group in (f"category {question['category']}", headline, "all"):
+                sums[group].update(row)
+            cited = [{"source": r["source"], "content": r["content"]} for r in results]
+            rows.append(json.dumps({"qid": question["qid"], "results": cited}, ensure_ascii=False))
+    table = {
+        group: {name: (value if name == "n" else round(value / c["n"], 4)) for name, value in c.items()}
+        for group, c in sorted(sums.items())
+    }
+    return table, rows
+
+
+def ablation(path: Path, questions: list[dict[str, Any]], k: int) -> dict[str, dict[str, float]]:
+    """The headline without each signal in turn, and without the push-back of repeats."""
+    weights, penalty = signals.WEIGHTS, bundle.REPEAT_PENALTY
+    table = {}
+    for name in weights:
+        signals.WEIGHTS = {**weights, name: 0.0}
+        table[f"no {name}"] = run(path, questions, k)[0]["1-4"]
+    signals.WEIGHTS, bundle.REPEAT_PENALTY = weights, 0.0
+    table["no repeats"] = run(path, questions, k)[0]["1-4"]
+    bundle.REPEAT_PENALTY = penalty
+    return table
 
 
 if __name__ == "__main__":

@@ -18,7 +18,9 @@ _BLOCK_START = re.compile(r"\s*(?:[-*+•>]\s|\d{1,9}[.)]\s|#{1,6}\s|`{3}|~{3}|$
 _MARKER = re.compile(r"\s*<!--\s*(?P<name>[^\s<>]{1,200}):(?P<end>start|end)\s*-->\s*$")
 _OWN = re.compile(r"\s*<!--\s*(?P<close>/?)(?P<name>openclaw-memory:[^\s<>:]{1,100})(?:\s[^<>]*)?-->\s*$")
 _ATX = re.compile(r" {0,3}(?P<marks>#{1,6})(?:\s|$)")
+_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,9}[.)])\s{1,4}")
 _DEEPEST_INDENT = 100
+_CODE_INDENT = 4
 
 FOREIGN, OWN = 1, 2
 
@@ -48,21 +50,22 @@ def mask_hidden(lines: list[str], start: int, diagnostics: list[Diagnostic]) -> 
     closers = [n for n in range(start, len(lines)) if "-->" in lines[n]]
     breaks = [n for n in range(start, len(lines)) if _BLOCK_START.match(lines[n])]
     closing = _ClosingMarks(lines, start)
+    items = _OpenItems()
     number = start
     while number < len(lines):
         line = lines[number]
         opener = FENCE.match(line) if ("```" in line or "~~~" in line) else None
-        if opener and not (opener["marks"][0] == "`" and "`" in opener["info"]):
-            last = closing.after(number, opener["marks"])
+        items.read(line)
+        if opener and not (opener["marks"][0] == "`" and "`" in opener["info"]) and items.reach(opener["lead"]):
+            last = closing.after(number, opener["marks"], _column(opener["lead"]) + _CODE_INDENT)
             if last is not None:
                 fences.append(Fence(number, last, re.sub(r"\S", " ", opener["lead"])[:_DEEPEST_INDENT]))
                 number = last + 1
                 continue
-            if opener["lead"].strip() or len(opener["lead"].expandtabs(4)) < 4:
-                message = "a code fence that never ends hides the rest of the file; close it"
-                diagnostics.append(Diagnostic(number + 1, "unclosed-fence", message))
-                lines[number:] = [""] * (len(lines) - number)
-                return Masked(fences, number)
+            message = "a code fence that never ends hides the rest of the file; close it"
+            diagnostics.append(Diagnostic(number + 1, "unclosed-fence", message))
+            lines[number:] = [""] * (len(lines) - number)
+            return Masked(fences, number)
         if "<!--" in line:
             lines[number], in_paragraph = _without_comments(line)
             if in_paragraph is not None:
@@ -75,18 +78,55 @@ def mask_hidden(lines: list[str], start: int, diagnostics: list[Diagnostic]) -> 
     return Masked(fences, None)
 
 
+def _column(lead: str) -> int:
+    """How many columns a line's start takes, tabs to the next multiple of four."""
+    return len(lead.expandtabs(4))
+
+
+class _OpenItems:
+    """The columns where the text of the open list items starts, as far as indents tell: what is indented by four or
+    more beyond all of them is code, and no fence."""
+
+    def __init__(self) -> None:
+        self.columns: list[int] = []
+        self.after_blank = True
+
+    def read(self, line: str) -> None:
+        """Take note of the next line (outside fences)."""
+        if not line.strip():
+            self.after_blank = True
+            return
+        indent = _column(line[: len(line) - len(line.lstrip())])
+        mark = _ITEM.match(line)
+        if mark or self.after_blank:
+            while self.columns and self.columns[-1] > indent:
+                self.columns.pop()
+        if mark and len(self.columns) < _DEEPEST_INDENT:
+            self.columns.append(_column(line[: mark.end()]))
+        self.after_blank = False
+
+    def reach(self, lead: str) -> bool:
+        """Whether a fence after ``lead`` (blanks and list marks) is one, and not code by its indent."""
+        indent = _column(lead)
+        base = max((column for column in self.columns if column <= indent), default=0)
+        return indent - base < _CODE_INDENT
+
+
 class _ClosingMarks:
-    """Where the next line stands that closes a fence: the same character, at least as long, nothing else."""
+    """Where the next line stands that closes a fence: the same character, at least as long, nothing else, not indented
+    as code."""
 
     def __init__(self, lines: list[str], start: int) -> None:
         self.at: dict[str, list[int]] = {"`": [], "~": []}
         self.longest: dict[str, list[int]] = {}
         self.length: dict[int, int] = {}
+        self.indent: dict[int, int] = {}
         for number in range(start, len(lines)):
             mark = lines[number].strip()
             if mark[:3] in ("```", "~~~") and not mark.strip(mark[0]):
                 self.at[mark[0]].append(number)
                 self.length[number] = len(mark)
+                self.indent[number] = _column(lines[number][: len(lines[number]) - len(lines[number].lstrip())])
         for char, numbers in self.at.items():
             longest, sofar = [], 0
             for number in reversed(numbers):
@@ -94,14 +134,16 @@ class _ClosingMarks:
                 longest.append(sofar)
             self.longest[char] = longest[::-1]
 
-    def after(self, number: int, marks: str) -> int | None:
+    def after(self, number: int, marks: str, below: int) -> int | None:
+        """The first such line after ``number`` whose indent is less than ``below`` columns."""
         numbers, longest = self.at[marks[0]], self.longest[marks[0]]
         index = bisect_right(numbers, number)
         if index == len(numbers) or longest[index] < len(marks):
             return None
-        while self.length[numbers[index]] < len(marks):
-            index += 1
-        return numbers[index]
+        for at in range(index, len(numbers)):
+            if self.length[numbers[at]] >= len(marks) and self.indent[numbers[at]] < below:
+                return numbers[at]
+        return None
 
 
 def _without_comments(line: str) -> tuple[str, int | None]:

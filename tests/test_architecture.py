@@ -1,0 +1,131 @@
+"""The house: imports point down, the wheel holds every room, and what the project says of itself is so."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ROOMS = ["parsers", "bank", "recall", "reflect", "openclaw_memory"]
+PRESENT = [room for room in ROOMS if (ROOT / room).is_dir()]
+STANDARD_AND = {"parsers": {"markdown_it"}}
+
+
+def modules(room):
+    return sorted(path for path in (ROOT / room).rglob("*.py"))
+
+
+def imports(path, room):
+    """(rooms that a module imports, top-level packages that it imports) anywhere in it."""
+    inside = path.relative_to(ROOT / room).parts
+    rooms, packages = set(), set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            packages |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            packages.add((node.module or "").split(".")[0])
+        elif isinstance(node, ast.ImportFrom):
+            up = node.level - len(inside) if room != "openclaw_memory" else node.level - len(inside) + 1
+            if up >= 1 and node.module:
+                rooms.add(node.module.split(".")[0])
+    return rooms & set(ROOMS), packages
+
+
+@pytest.mark.parametrize("room", PRESENT)
+def test_imports_point_down(room):
+    below = set(ROOMS[: ROOMS.index(room)])
+    for path in modules(room):
+        upward = imports(path, room)[0] - below - {room}
+        assert not upward, f"{path.relative_to(ROOT)} imports {upward}"
+
+
+def test_parsers_touch_no_file_database_clock_or_network():
+    forbidden = {"os", "io", "pathlib", "sqlite3", "pysqlite3", "time", "socket", "urllib", "random", "subprocess"}
+    for path in modules("parsers"):
+        packages = imports(path, "parsers")[1]
+        outside = packages - set(sys.stdlib_module_names) - {"markdown_it"}
+        assert not outside | (packages & forbidden), path.name
+        assert "open(" not in path.read_text("utf-8"), path.name
+        assert not re.search(r"\b(now|today|utcnow)\(", path.read_text("utf-8")), path.name
+
+
+def test_no_module_of_leftovers():
+    names = {path.stem for room in PRESENT for path in modules(room)}
+    assert not names & {"utils", "util", "helpers", "helper", "manager", "handler", "misc", "common"}
+
+
+def test_the_wheel_holds_every_module_and_the_template(tmp_path):
+    # From a copy, since a build leaves files behind.
+    tracked = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
+    if tracked.returncode:
+        pytest.skip("not a git checkout")
+    source = tmp_path / "source"
+    for name in tracked.stdout.splitlines():
+        if (ROOT / name).is_file() and not name.startswith("tests/"):
+            target = source / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes((ROOT / name).read_bytes())
+    subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path / "dist"), str(source)],
+        check=True,
+        capture_output=True,
+    )
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    inside = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    expected = set()
+    for room in [*PRESENT, "workspace_template"]:
+        prefix = "openclaw_memory" if room == "openclaw_memory" else f"openclaw_memory/{room}"
+        for path in (source / room).rglob("*"):
+            data = room == "workspace_template" or path.suffix == ".py" or path.name == "py.typed"
+            if path.is_file() and data and "__pycache__" not in path.parts:
+                expected.add(f"{prefix}/{path.relative_to(source / room).as_posix()}")
+    assert inside == expected
+    assert any(name.endswith("demo/memory.md") for name in inside)
+
+
+def test_every_package_is_listed():
+    listed = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
+    found = set()
+    for room in [*PRESENT, "workspace_template"]:
+        for path in (ROOT / room).rglob("__init__.py"):
+            inner = path.parent.relative_to(ROOT / room).parts
+            head = ["openclaw_memory"] if room == "openclaw_memory" else ["openclaw_memory", room]
+            found.add(".".join([*head, *inner]))
+    assert listed == found
+
+
+def test_the_version_is_said_once():
+    from openclaw_memory import __version__
+
+    assert __version__ == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_links_in_the_documents_open():
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_the_default_install_opens_no_socket(tmp_path):
+    code = (
+        "import socket\n"
+        "def refuse(*a, **k): raise AssertionError('a socket was opened')\n"
+        "socket.socket = refuse\n"
+        "from datetime import datetime\n"
+        "from openclaw_memory.bank.template import copy_template\n"
+        "from openclaw_memory import Memory\n"
+        f"copy_template({str(tmp_path / 'w')!r}, demo=True)\n"
+        f"memory = Memory({str(tmp_path / 'w')!r})\n"
+        "assert memory.recall('cargo bike')['results']\n"
+        "assert memory.memory_search('cargo bike')['results']\n"
+        "memory.retain(['- W @Peter: Lives in Lisbon.'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ))
+    assert done.returncode == 0, done.stderr
