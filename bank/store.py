@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 from ..parsers.days import PAGE
 from ..parsers.names import fold
-from ..parsers.records import Fact, Interval, Note, ParsedFile
+from ..parsers.records import Fact, Interval, Note, ParsedFile, TimeExpression
 from ..parsers.scripts import spaced
-from ..parsers.times import find_times
 from .driver import Connection
 from .scan import Seen
 from .terms import PassageRow, delete_terms, insert_terms, passage_terms
@@ -149,8 +148,7 @@ def _values(record: Fact | Note) -> tuple[Any, ...]:
     confidence, entities, evidence."""
     fact = record if isinstance(record, Fact) else None
     details = "\n".join(fact.details) if fact else ""
-    text = f"{record.text}\n{details}" if details else record.text
-    spans, timely = time_spans(text, record)
+    spans, timely = time_spans(record.times)
     when = record.occurred
     return (
         record.id,
@@ -173,11 +171,11 @@ def _values(record: Fact | Note) -> tuple[Any, ...]:
     )
 
 
-def time_spans(text: str, record: Fact | Note) -> tuple[list[list[int]], int]:
+def time_spans(times: Iterable[TimeExpression]) -> tuple[list[list[int]], int]:
     """The days that a passage speaks of, and how strongly it speaks of time (0, 1, 2)."""
     spans: list[list[int]] = []
     timely = 0
-    for found in find_times(text, record.day):
+    for found in times:
         days: Interval | None = found.interval
         if days is None or found.source == "clock":
             timely = max(timely, 1)

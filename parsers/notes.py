@@ -14,7 +14,7 @@ from .masks import OWN
 from .names import mentions
 from .records import Note
 from .retain import Placed, normalise
-from .times import occurred
+from .times import find_times, occurred
 from .tokens import estimate_tokens
 
 #: A note is never longer than this: a paragraph beyond it becomes several, each citing its own lines.
@@ -39,8 +39,9 @@ def parse_notes(document: Document, path: str, rest: Iterable[Placed]) -> list[N
             if any(map(str.isalnum, text)):
                 entities = tuple(mentions(text))
                 heading = " > ".join(placed.trail)
-                when = occurred(text, placed.day)
-                notes.append(Note(text, entities, path, first, last, placed.day, when, heading, origin, note_id(text)))
+                times = tuple(find_times(text, placed.day))
+                where = (path, first, last, placed.day)
+                notes.append(Note(text, entities, *where, times, occurred(times), heading, origin, note_id(text)))
     return notes
 
 

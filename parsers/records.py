@@ -61,7 +61,8 @@ class Fact(NamedTuple):
     ``kind``: world, experience, opinion or observation. ``entities``: names as written, without repeats, leading ones
     first. ``confidence``: 0..1 or None. ``text``: one line. ``details``: its nested bullets, flattened. ``evidence``:
     the links it names, as written. ``path``: posix, relative to the workspace. ``day``: of the log, or of the dated
-    heading above it. ``id`` is the same wherever the fact stands.
+    heading above it. ``times``: the time expressions in the text and the details. ``id`` is the same wherever the
+    fact stands.
     """
 
     kind: str
@@ -74,6 +75,7 @@ class Fact(NamedTuple):
     line: int
     end_line: int
     day: date | None
+    times: tuple[TimeExpression, ...]
     occurred: Interval | None
     heading: str
     id: str
@@ -91,6 +93,7 @@ class Note(NamedTuple):
     line: int
     end_line: int
     day: date | None
+    times: tuple[TimeExpression, ...]
     occurred: Interval | None
     heading: str
     origin: str

@@ -20,7 +20,7 @@ from .headings import is_retain_heading
 from .names import fold, mentions
 from .prefix import Typed, parse_typed
 from .records import LETTER_BY_KIND, Diagnostic, Fact
-from .times import occurred
+from .times import find_times, occurred
 
 _WORDY = re.compile(r"[\s.。!！]+$")
 _PLAIN_SLUG = re.compile(r"[^\W_][\w-]*", re.UNICODE)
@@ -194,7 +194,7 @@ def make_fact(
     """A fact record with what follows from its text: evidence links, when it happened, its id."""
     names = tuple(dict.fromkeys(entities))
     evidence = evidence_links(text, details)
-    identity = fact_id(kind, names, text)
+    times = tuple(find_times("\n".join([text, *details]), day))
     return Fact(
         kind,
         names,
@@ -206,9 +206,10 @@ def make_fact(
         line,
         end_line,
         day,
-        occurred(text, day),
+        times,
+        occurred(one for one in times if one.end <= len(text)),
         heading,
-        identity,
+        fact_id(kind, names, text),
     )
 
 

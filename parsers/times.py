@@ -9,13 +9,13 @@ pattern repeats anything, so none can run away, and each is compiled when a text
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
 
 from . import time_meaning as meaning
 from .intervals import NoSuchDay, step_back
 from .records import Interval, TimeExpression
-from .time_letters import Letters
+from .time_letters import Letters, may_name_times
 
 # The parts that rules are made of. _B, _A: what may stand right before and right after digits. _N: a count.
 _B = r"(?<![^ ;,~jt':])"
@@ -123,7 +123,7 @@ def find_times(text: str, day: date | None) -> list[TimeExpression]:
     relative and yearless expressions have no interval. A text that ends in a question mark may name a year
     alone. Takes time in proportion to the text, and raises nothing.
     """
-    return _find(text, day, lenient=False)
+    return _find(text, day, lenient=False) if may_name_times(text) else []
 
 
 def _find(text: str, day: date | None, lenient: bool) -> list[TimeExpression]:
@@ -164,14 +164,14 @@ def _read(name: str, match: re.Match[str], letters: Letters, day: date | None) -
     return TimeExpression(start, end, interval, source)
 
 
-def occurred(text: str, day: date | None) -> Interval | None:
-    """When a fact's text says that it happened, or None when it says nothing that can be resolved.
+def occurred(expressions: Iterable[TimeExpression]) -> Interval | None:
+    """When a fact says that it happened, by the expressions in its text; None when none can be resolved.
 
-    A stated range comes before any other expression, then what stands on its own, then what depends on
-    ``day``; among equals the first. Clock times and durations say nothing of the day.
+    A stated range comes before any other expression, then what stands on its own, then what depends on the
+    fact's day; among equals the first. Clock times and durations say nothing of the day.
     """
     best: tuple[int, Interval] | None = None
-    for expression in find_times(text, day):
+    for expression in expressions:
         interval, source = expression.interval, expression.source
         if interval is None or source in ("clock", "duration"):
             continue

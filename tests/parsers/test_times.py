@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from openclaw_memory.parsers import times
 from openclaw_memory.parsers.records import Interval
-from openclaw_memory.parsers.times import find_times, occurred, parse_when
+from openclaw_memory.parsers.time_letters import may_name_times
+from openclaw_memory.parsers.times import find_times, parse_when
 
 CASES = Path(__file__).parent.parent / "cases" / "times.jsonl"
 ROWS = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
@@ -29,6 +31,10 @@ PIECES = (
 )
 pieces = st.sampled_from(re.findall(r"\S+", PIECES))
 texts = st.one_of(st.text(), st.lists(st.one_of(pieces, st.just(" "))).map("".join), st.lists(pieces).map(" ".join))
+
+
+def occurred(text: str, day: date | None) -> Interval | None:
+    return times.occurred(find_times(text, day))
 
 
 def one_day(day: date) -> Interval:
@@ -246,3 +252,13 @@ def test_time_grows_with_the_text(unit: str) -> None:
 
     cost(10)
     assert cost(20_000) < 10 * cost(5_000) + 0.05
+
+
+@given(texts, days)
+def test_the_quick_look_misses_nothing(text: str, day: date) -> None:
+    assert find_times(text, day) == times._find(text, day, lenient=False)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_the_quick_look_lets_every_case_through(row: dict[str, Any]) -> None:
+    assert may_name_times(row["text"]) or not row["expect"]
