@@ -32,6 +32,6 @@ def evidence_links(text: str, details: Iterable[str] = ()) -> tuple[str, ...]:
 
 def _collect(group: str, found: dict[str, None]) -> None:
     for part in _SPLIT.split(group):
-        link = _LINK.search(part[-_LONGEST:])
+        link = _LINK.search(part.rstrip("` ")[-_LONGEST:])
         if link:
             found.setdefault(link["link"])

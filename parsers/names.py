@@ -12,6 +12,7 @@ import unicodedata
 
 from .scripts import has_unspaced
 
+_POSSESSIVE = re.compile(r"(?<=\w)(?:['’]s)+$")
 _JOINS = re.compile(r"[-_\s]+")
 _OPENERS = frozenset("([{<\"'“”„‘’«»‹›（「『【〔《〈*~,;!?、，。；：！？·|—–/&+")
 _QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»"}
@@ -19,8 +20,12 @@ _LONGEST = 200
 
 
 def fold(name: str) -> str:
-    """The folded slug of a name: equal for spellings of one name. Idempotent; "" for a name of joins only."""
-    folded = _JOINS.sub("", unicodedata.normalize("NFC", name).lstrip("@").casefold())
+    """The folded slug of a name: equal for spellings of one name, and for its English possessive (``@Peter's``).
+
+    Idempotent; "" for a name of joins only.
+    """
+    joined = _JOINS.sub("", unicodedata.normalize("NFC", name).lstrip("@").casefold())
+    folded = _POSSESSIVE.sub("", joined)
     return unicodedata.normalize("NFC", folded)
 
 

@@ -140,9 +140,15 @@ class _Reader:
         block = placed.block
         if typed.is_empty:
             self._report(block.line, "empty-fact")
+            # There is no fact to hold what stands below: typed bullets are facts of their own, the rest is narrative.
             for child in (*block.children, *below):
                 if child.kind == "item":
-                    self.rest.append(placed._replace(block=child))
+                    inner = placed._replace(block=child)
+                    own = parse_typed(child.text) if child.marker == "bullet" else None
+                    if own:
+                        self._typed(own, inner, [])
+                    else:
+                        self.rest.append(inner)
             return
         if typed.letter in "Ee":
             self._report(block.line, "legacy-type")

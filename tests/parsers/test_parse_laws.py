@@ -213,3 +213,18 @@ def test_time_is_linear(shape):
         if ratios[-1] < 8:
             return
     pytest.fail(f"4 x the input took {min(ratios):.1f} x as long")
+
+
+def test_possessives_name_the_same():
+    assert fold("Okoro's") == fold("Okoro’s") == fold("okoro")
+    assert fold("N'Dour") == "n'dour"
+
+
+def test_nothing_below_an_empty_bullet_is_lost():
+    """A letter alone is an empty fact; the typed bullets below it used to vanish with it."""
+    parsed = parse_file(
+        "## Retain\n\n- b\n  - W @Ana: kept\n    - with its detail\n  - plain\n", "memory/2026-01-05.md"
+    )
+    assert [(fact.text, fact.details) for fact in parsed.facts] == [("kept", ("with its detail",))]
+    assert [note.text for note in parsed.notes] == ["plain"]
+    assert [d.code for d in parsed.diagnostics] == ["empty-fact"]
