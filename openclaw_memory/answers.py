@@ -109,10 +109,10 @@ def search_command(
     )
     if as_json:
         emit_json(answer)
-    elif answer.get("unavailable"):
+        return 1 if answer.get("unavailable") else 0
+    if answer.get("unavailable"):
         raise MemoryFault(str(answer["error"]), remedy=str(answer["action"]))
-    else:
-        print_search(answer)
+    print_search(answer)
     return 0
 
 

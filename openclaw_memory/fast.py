@@ -7,6 +7,7 @@ abbreviations, mistakes) is left to the Typer application, which defines these o
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 _WHERE: dict[str, tuple[str, type]] = {
@@ -44,6 +45,8 @@ OPTIONS: dict[str, dict[str, tuple[str, type]]] = {
     },
     "get": {**_WHERE, "--from": ("from_line", int), "--lines": ("lines", int)},
 }
+#: How numbers are written plainly; what else Python or Typer would take is left to Typer.
+_NUMBER = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?")
 #: The one argument of each command.
 ARGUMENT = {"recall": "query", "search": "query", "get": "path"}
 
@@ -69,6 +72,8 @@ def parse(arguments: list[str]) -> tuple[str, dict[str, Any]] | None:
             if given is None or (not equals and given.startswith("-")):
                 return None
             if name == "--workspace" and not given.strip():
+                return None
+            if kind is not str and not _NUMBER.fullmatch(given):
                 return None
             try:
                 options[target] = kind(given)

@@ -34,7 +34,7 @@ def relatives(connection: Connection, words: Iterable[str]) -> dict[str, list[st
     found: dict[str, list[tuple[float, str]]] = {word: [] for word in wanted}
     for (term,) in connection.execute("SELECT term FROM vocabulary WHERE length(term) >= ?", (_SHORTEST,)):
         for word, form in wanted.items():
-            likeness = _likeness(form, own[word], term)
+            likeness = _likeness(form, own[word], term.replace("ı", "i"))
             if likeness:
                 found[word].append((-likeness, term))
     return {word: [term for _, term in sorted(terms)[:_MOST]] for word, terms in found.items() if terms}

@@ -142,7 +142,8 @@ def _hits(
     patterns = [_word_pattern(term.text) for term in question.terms]
     for key, hit in _alone(connection, match, patterns, found):
         found.setdefault(key, hit)
-    hits = sorted(found.values(), key=lambda h: (-h.score, h.path, h.line))
+    # Equal scores stay in the order of their rank, so that fewer results are the first of more.
+    hits = sorted(found.values(), key=lambda h: -h.score)
     kept: list[_Hit] = []
     for hit in hits:
         if hit.score >= min_score and not any(_shows(other, hit) for other in kept):

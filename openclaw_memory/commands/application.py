@@ -20,6 +20,8 @@ def application() -> typer.Typer:
     app = typer.Typer(
         help=HELP,
         no_args_is_help=True,
+        # Plain help and one-line errors: they read well in a pipe and in an agent's context, and load nothing more.
+        rich_markup_mode=None,
         add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -41,4 +43,7 @@ def run(command: Callable[[], int | None], debug: bool) -> None:
 
 def run_application(arguments: list[str], program: str) -> None:
     """Parse and run; exits with the command's code, 2 for wrong usage."""
+    if arguments[:1] == ["retain"]:
+        # A fact written as a bullet is no option.
+        arguments = [word.removeprefix("- ") for word in arguments]
     application()(args=arguments, prog_name=program)

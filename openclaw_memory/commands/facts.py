@@ -42,7 +42,7 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
         ] = None,
         day: Annotated[
             str,
-            typer.Option("--day", metavar="DAY", help="The log to write to: 2025-11-27, yesterday.  [default: today]"),
+            typer.Option("--day", metavar="DAY", help="The log to write to: 2025-11-27, yesterday (default: today)."),
         ] = "",
         workspace: Workspace = "",
         agent: Agent = "",
@@ -106,7 +106,9 @@ def retain_command(
             raise UsageFault(f"--day {day!r}: {error}") from None
     given = [line for text in texts for line in (_stdin_lines() if text == "-" else [text])]
     if not given:
-        raise UsageFault("there is nothing to retain", remedy="write one fact a line, like 'W @Peter: Lives in Lisbon.'")
+        raise UsageFault(
+            "there is nothing to retain", remedy="write one fact a line, like 'W @Peter: Lives in Lisbon.'"
+        )
     bullets = [_bullet(text, kind, entities, confidence) for text in given]
     ids = []
     for bullet in bullets:

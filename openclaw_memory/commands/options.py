@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 
-
 def _not_empty(context: typer.Context, value: str) -> str:
     """``--workspace "$UNSET"`` must not mean another workspace than the one that was to be named."""
     source = context.get_parameter_source("workspace")

@@ -36,10 +36,10 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
             str, typer.Option(metavar="PATH", help="Only files whose path starts so: bank/, memory/2025-11.")
         ] = "",
         k: Annotated[
-            int | None, typer.Option("--k", "-k", metavar="N", help="At most N results.  [default: 20]")
+            int | None, typer.Option("--k", "-k", metavar="N", help="At most N results (default: 20).")
         ] = None,
         budget: Annotated[
-            int | None, typer.Option(metavar="TOKENS", help="At most so many tokens.  [default: 1200]")
+            int | None, typer.Option(metavar="TOKENS", help="At most so many tokens (default: 1200).")
         ] = None,
         explain: Annotated[bool, typer.Option("--explain", help="Show what spoke for each result.")] = False,
         no_sync: NoSync = False,
@@ -57,7 +57,7 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
     def search(
         query: Annotated[str, typer.Argument(help="What to look for.")] = "",
         query_option: Annotated[str, typer.Option("--query", metavar="TEXT", help="The same, as an option.")] = "",
-        max_results: Annotated[int | None, typer.Option(metavar="N", help="At most N chunks.  [default: 6]")] = None,
+        max_results: Annotated[int | None, typer.Option(metavar="N", help="At most N chunks (default: 6).")] = None,
         min_score: Annotated[
             float | None, typer.Option(metavar="S", help="Only chunks that score at least this, 0..1.")
         ] = None,
@@ -77,7 +77,7 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
     def get(
         path: Annotated[str, typer.Argument(help="A memory file, or a citation: memory/2025-11-27.md#L12-L14.")],
         from_line: Annotated[int | None, typer.Option("--from", metavar="N", help="Start at line N.")] = None,
-        lines: Annotated[int | None, typer.Option(metavar="N", help="At most N lines.  [default: 120]")] = None,
+        lines: Annotated[int | None, typer.Option(metavar="N", help="At most N lines (default: 120).")] = None,
         workspace: Workspace = "",
         agent: Agent = "",
         now: Now = "",
