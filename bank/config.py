@@ -67,9 +67,9 @@ class Configuration(NamedTuple):
 def find_workspace(explicit: str | None, agent: str | None, environ: Mapping[str, str]) -> WorkspaceChoice:
     """The workspace to use. ``explicit`` is the ``--workspace`` option, ``agent`` the ``--agent`` option.
 
-    Order: ``explicit``, ``OPENCLAW_WORKSPACE``, the agent's own entry in the configuration, the default of
-    all agents there, ``~/.openclaw/workspace``. Raises ``UsageFault`` for an empty option, ``MemoryFault``
-    for a configuration that cannot be read or that holds a wrong type.
+    Order: ``explicit``, ``OPENCLAW_WORKSPACE``, the agent's own entry in the configuration, the default of all agents
+    there, ``~/.openclaw/workspace``. Raises ``UsageFault`` for an empty option and for an agent that the
+    configuration does not have, ``MemoryFault`` for a configuration that cannot be read or that holds a wrong type.
     """
     if explicit is not None:
         if not explicit.strip():
@@ -81,6 +81,9 @@ def find_workspace(explicit: str | None, agent: str | None, environ: Mapping[str
     configuration = read_configuration(environ)
     entries = _entries(configuration) if configuration.path else {}
     chosen = agent or _default_agent(entries)
+    if agent and agent.casefold() not in {DEFAULT_AGENT, *map(str.casefold, entries)}:
+        listed = f"the configuration has {', '.join(entries)}" if entries else "no configuration names any agent"
+        raise UsageFault(f"no such agent: {agent}", configuration.path, listed)
     places: list[tuple[str, Any]] = []
     for name, (key, entry) in entries.items():
         if name.casefold() == chosen.casefold():

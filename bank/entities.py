@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ..parsers.names import fold
 from .driver import Connection
+from .errors import MemoryFault
 
 
 class Entity(NamedTuple):
@@ -60,6 +61,25 @@ def entity(connection: Connection, slug: str) -> Entity:
         ).fetchall()
     names = tuple(dict.fromkeys(row[1] for row in kept))
     return Entity(slug, names[0] if names else slug, names, (slug, *sorted({row[0] for row in kept} - {slug})))
+
+
+def find_entity(connection: Connection, name: str) -> tuple[Entity, str]:
+    """The entity that a name means, and the path of its page ("" where it has none).
+
+    Raises ``MemoryFault`` for a name that nothing mentions or that several pages claim.
+    """
+    means = resolve(connection, [fold(name)])
+    if fold(name) not in means:
+        raise MemoryFault("no such entity", name, "see `openclaw memory entities`")
+    meant = means[fold(name)]
+    if meant is None:
+        raise MemoryFault("several pages claim this name", name, "use the name of one of the pages")
+    page = connection.execute(
+        "SELECT f.path FROM names n JOIN files f ON f.id = n.file"
+        " WHERE n.page = ? AND n.source = 'page' ORDER BY f.path",
+        (meant,),
+    ).fetchone()
+    return entity(connection, meant), page[0] if page else ""
 
 
 def named_in(connection: Connection, words: Sequence[str], longest: int = 4) -> list[tuple[str, tuple[int, int]]]:

@@ -23,13 +23,20 @@ class IndexUnusable(Exception):
 
 
 def open_to_read(workspace: Workspace) -> Connection | None:
-    """A read-only connection, or None where there is no index yet. Raises ``IndexUnusable``."""
+    """A read-only connection, or None where there is no index yet. Raises ``IndexUnusable``.
+
+    Everything that is read through it is of one moment, whatever is written meanwhile.
+    """
     if not os.path.isfile(workspace.index_path):
         return None
-    connection = connect_to_read(workspace.index_path)
     try:
-        _check(connection)
-    except IndexUnusable:
+        connection = connect_to_read(workspace.index_path)
+    except DatabaseError as error:
+        raise IndexUnusable(f"cannot be opened ({error})") from None
+    try:
+        connection.execute("BEGIN")
+        _check(connection, workspace)
+    except BaseException:
         connection.close()
         raise
     return connection
@@ -54,12 +61,52 @@ def open_to_write(workspace: Workspace) -> tuple[Connection, str]:
         raise fault_of(error, "cannot write the index", workspace.index_dir) from None
 
 
+def can_write_index(workspace: Workspace) -> bool:
+    """Whether the index's folder, or the one that would hold it, can be written."""
+    folder = workspace.index_dir if os.path.isdir(workspace.index_dir) else workspace.root
+    return os.access(folder, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
 def set_aside(workspace: Workspace) -> None:
-    """Move the index out of the way, with what SQLite keeps beside it."""
-    os.replace(workspace.index_path, os.path.join(workspace.index_dir, SET_ASIDE))
-    for tail in ("-wal", "-shm", "-journal"):
+    """Move the index out of the way, with what SQLite keeps beside it. The caller holds the writer lock."""
+    try:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(workspace.index_path + tail)
+            os.replace(workspace.index_path, os.path.join(workspace.index_dir, SET_ASIDE))
+        for tail in ("-wal", "-shm", "-journal"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(workspace.index_path + tail)
+    except OSError as error:
+        raise fault_of(error, "cannot set the index aside", workspace.index_path) from None
+
+
+#: SQLite's result codes that say nothing against the file: busy, locked, no permission, read-only, full, cannot open.
+_BUSY, _REFUSED, _FULL = (5, 6), (3, 8, 14), 13
+#: The code of faults in a statement, and how those begin that come from what the index lacks.
+_STATEMENT, _LACKING = 1, ("no such ", "vtable constructor failed", "malformed database schema")
+
+
+def is_damage(error: DatabaseError) -> bool:
+    """Whether an error speaks against the index itself, not against what is around it (locks, permissions, space)."""
+    code = _code(error)
+    if code == _STATEMENT:
+        return str(error).startswith(_LACKING)
+    return code not in (*_BUSY, *_REFUSED, _FULL)
+
+
+def fault_of_database(error: DatabaseError, workspace: Workspace) -> MemoryFault:
+    """The one-line fault for an error that building the index again does not cure."""
+    code, where = _code(error), workspace.index_path
+    if code in _BUSY:
+        return Busy("the index is locked by another process", where, "try again in a moment")
+    if code in _REFUSED:
+        return MemoryFault(f"cannot use the index: {error}", where, "check who owns it and its permissions")
+    if code == _FULL:
+        return MemoryFault("cannot write the index: the disk is full", where, "free some space and try again")
+    return MemoryFault(f"cannot use the index: {error}", where, "delete it with `openclaw memory reset --yes`")
+
+
+def _code(error: DatabaseError) -> int:
+    return int(getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
 
 
 def remove(workspace: Workspace) -> list[str]:
@@ -78,35 +125,40 @@ def remove(workspace: Workspace) -> list[str]:
 
 
 def _opened(workspace: Workspace) -> Connection:
-    connection = connect(workspace.index_path)
     try:
-        _check(connection)
+        connection = connect(workspace.index_path)
+    except DatabaseError as error:
+        raise IndexUnusable(f"cannot be opened ({error})") from None
+    try:
+        _check(connection, workspace)
         connection.execute("PRAGMA synchronous=NORMAL")
-    except IndexUnusable:
+    except BaseException:
         connection.close()
         raise
     return connection
 
 
 def _created(workspace: Workspace) -> Connection:
-    connection = connect(workspace.index_path)
+    connection = None
     try:
+        connection = connect(workspace.index_path)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
         with transaction(connection):
             create(connection)
     except DatabaseError as error:
-        connection.close()
-        raise MemoryFault(f"cannot create the index: {error}", workspace.index_path) from None
+        if connection is not None:
+            connection.close()
+        raise fault_of_database(error, workspace) from None
     return connection
 
 
-def _check(connection: Connection) -> None:
+def _check(connection: Connection, workspace: Workspace) -> None:
     try:
         row = connection.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()
     except OperationalError as error:
-        if "locked" in str(error) or "busy" in str(error):
-            raise Busy("the index is locked by another process", remedy="try again") from None
+        if _code(error) in _BUSY:
+            raise fault_of_database(error, workspace) from None
         raise IndexUnusable(f"was incomplete ({error})") from None
     except DatabaseError as error:
         raise IndexUnusable(f"was damaged ({error})") from None

@@ -47,13 +47,20 @@ def scan(workspace: Workspace) -> Scan:
     for name in _ROOT_FILES:
         _add_file(os.path.join(root, name), name, files, unread, seen)
     for folder in _FOLDERS:
-        _walk(os.path.join(root, folder), folder, files, unread)
+        place = os.path.join(root, folder)
+        if os.path.islink(place):
+            unread.append(folder)
+        else:
+            _walk(place, folder, files, unread)
     for extra in workspace.extra_paths:
         place = os.path.normpath(os.path.join(root, extra))
         if os.path.isfile(place):
             _add_file(place, workspace.relative(place), files, unread, seen)
-        else:
+        elif os.path.isdir(place):
             _walk(place, workspace.relative(place), files, unread)
+        else:
+            # A disk that is not mounted says nothing about what is on it.
+            unread.append(workspace.relative(place))
     return Scan(files, tuple(unread))
 
 
@@ -68,14 +75,14 @@ def _add_file(path: str, name: str, files: dict[str, Seen], unread: list[str], s
         return
     if stat.S_ISREG(status.st_mode) and (status.st_dev, status.st_ino) not in seen:
         seen.add((status.st_dev, status.st_ino))
-        files[name] = (status.st_size, status.st_mtime_ns, status.st_ino)
+        files[name] = _seen(status)
 
 
 def _walk(top: str, prefix: str, files: dict[str, Seen], unread: list[str]) -> None:
     pending = [(top, prefix)]
     while pending:
         folder, prefix = pending.pop()
-        start = prefix + "/"
+        start = f"{prefix}/" if prefix else ""
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:
@@ -88,7 +95,7 @@ def _walk(top: str, prefix: str, files: dict[str, Seen], unread: list[str]) -> N
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError:
-            unread.append(prefix)
+            unread.append(_shown(prefix))
 
 
 def _see(entry: os.DirEntry[str], path: str, files: dict[str, Seen], unread: list[str]) -> None:
@@ -97,7 +104,20 @@ def _see(entry: os.DirEntry[str], path: str, files: dict[str, Seen], unread: lis
     except FileNotFoundError:
         return
     except OSError:
-        unread.append(path)
+        unread.append(_shown(path))
         return
     if stat.S_ISREG(status.st_mode):
-        files[path] = (status.st_size, status.st_mtime_ns, status.st_ino)
+        if _shown(path) == path:
+            files[path] = _seen(status)
+        else:
+            unread.append(_shown(path))
+
+
+def _shown(path: str) -> str:
+    """A path with ``?`` for what is not UTF-8 in it: no citation could name such a file, so none is read."""
+    return path if path.isascii() else path.encode("utf-8", "replace").decode("utf-8")
+
+
+def _seen(status: os.stat_result) -> Seen:
+    """The inode is cut to what SQLite's integers hold; some file systems use all 64 bits."""
+    return status.st_size, status.st_mtime_ns, status.st_ino & 0x7FFF_FFFF_FFFF_FFFF

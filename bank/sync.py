@@ -10,13 +10,23 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ..parsers.days import log_day, role_of
-from .driver import Connection, DatabaseError
-from .errors import MemoryFault
-from .index import IndexUnusable, open_to_read, open_to_write, set_aside, transaction
+from .driver import Connection, DatabaseError, connect
+from .errors import Busy, MemoryFault
+from .index import (
+    IndexUnusable,
+    can_write_index,
+    fault_of_database,
+    is_damage,
+    open_to_read,
+    open_to_write,
+    set_aside,
+    transaction,
+)
 from .scan import Scan, Seen, scan
+from .schema import create
 from .store import (
     FileRow,
     Stamp,
@@ -33,10 +43,12 @@ Progress = Callable[[int, int], None]
 
 
 class Changes(NamedTuple):
-    """What has to be looked at: ``read`` (new, or not as it was), ``absent`` (indexed, and proven gone)."""
+    """What has to be looked at: ``read`` (new, or not as it was), ``absent`` (indexed, and proven gone). ``unread``:
+    what could not be looked at."""
 
     read: list[str]
     absent: list[str]
+    unread: tuple[str, ...]
 
     def __bool__(self) -> bool:
         return bool(self.read or self.absent)
@@ -68,28 +80,43 @@ def pending_changes(workspace: Workspace, connection: Connection) -> Changes:
 
 
 def sync(
-    workspace: Workspace, *, timeout: float = 10.0, progress: Progress | None = None, force: bool = False
+    workspace: Workspace,
+    *,
+    timeout: float = 10.0,
+    progress: Progress | None = None,
+    force: bool = False,
+    damage: str = "",
 ) -> SyncReport:
     """Bring the index up to date in one transaction, creating it if need be.
 
     ``timeout``: seconds to wait for another writer (``Busy`` after that). ``force`` reads and parses every file again.
-    ``progress`` is called with (files done, files to read).
+    ``progress`` is called with (files done, files to read). ``damage``: what a reader found wrong with the index, which
+    is then built anew.
     """
     from .files import writer_lock
 
     with writer_lock(workspace.lock_path, timeout, "indexing"):
-        connection, note = open_to_write(workspace)
         try:
-            try:
-                return _Run(workspace, connection, progress, force).run(note)
-            except DatabaseError as error:
-                connection.close()
-                set_aside(workspace)
-                connection, _ = open_to_write(workspace)
-                note = f"the index was damaged ({error}); it was set aside and built again"
-                return _Run(workspace, connection, progress, force).run(note)
-        finally:
-            connection.close()
+            if not damage:
+                try:
+                    return _run(workspace, progress, force)
+                except DatabaseError as error:
+                    if not is_damage(error):
+                        raise
+                    damage = str(error)
+            set_aside(workspace)
+            note = f"the index was damaged ({damage}); it was set aside and built again"
+            return _run(workspace, progress, force)._replace(note=note)
+        except DatabaseError as error:
+            raise fault_of_database(error, workspace) from None
+
+
+def _run(workspace: Workspace, progress: Progress | None, force: bool) -> SyncReport:
+    connection, note = open_to_write(workspace)
+    try:
+        return _Run(workspace, connection, progress, force).run(note)
+    finally:
+        connection.close()
 
 
 class Fresh(NamedTuple):
@@ -106,33 +133,90 @@ def open_fresh(workspace: Workspace, *, no_sync: bool = False, progress: Progres
     With ``no_sync``, or when another process is writing, it answers at once from what is there, ``stale`` where that
     differs from the tree. The first index is always built (there is nothing else to answer from).
     """
-    notes: list[str] = []
+    damage = ""
     try:
         connection = open_to_read(workspace)
     except IndexUnusable:
         connection = None
     if connection is not None:
-        changes = pending_changes(workspace, connection)
-        if not changes or no_sync:
-            return Fresh(connection, bool(changes), notes)
-        connection.close()
-    from .errors import Busy
-
+        try:
+            changes = pending_changes(workspace, connection)
+            if not changes or no_sync:
+                return Fresh(connection, bool(changes), _unread_notes(changes.unread))
+            connection.close()
+        except DatabaseError as error:
+            connection.close()
+            if not is_damage(error):
+                raise fault_of_database(error, workspace) from None
+            connection, damage = None, str(error)
     try:
-        report = sync(workspace, timeout=0.0 if connection is not None else 60.0, progress=progress)
+        report = sync(workspace, timeout=0.0 if connection is not None else 60.0, progress=progress, damage=damage)
     except Busy:
         reopened = open_to_read(workspace)
         if reopened is None:
             raise
         return Fresh(reopened, True, ["another process is updating the index; this answer may miss the latest changes"])
-    if report.note:
-        notes.append(report.note)
-    notes += [f"{path}: not read ({why}); its last indexed text is used" for path, why in report.skipped]
-    notes += [f"{folder}: cannot be listed; what was indexed below it is kept" for folder in report.unread]
+    except MemoryFault as fault:
+        if can_write_index(workspace):
+            raise
+        return _fresh_in_memory(workspace, progress, fault)
     reopened = open_to_read(workspace)
     if reopened is None:
         raise MemoryFault("the index vanished while it was used", workspace.index_path, "run the command again")
-    return Fresh(reopened, False, notes)
+    return Fresh(reopened, False, _notes(report))
+
+
+def _fresh_in_memory(workspace: Workspace, progress: Progress | None, fault: MemoryFault) -> Fresh:
+    """An index that lasts for one answer: a workspace that cannot be written can still be asked."""
+    connection = connect(":memory:")
+    with transaction(connection):
+        create(connection)
+    report = _Run(workspace, connection, progress, False).run("")
+    connection.execute("PRAGMA query_only=ON")
+    return Fresh(connection, False, [f"{fault.what}: the index was built in memory for this answer", *_notes(report)])
+
+
+def _notes(report: SyncReport) -> list[str]:
+    notes = [report.note] if report.note else []
+    notes += [f"{path}: not read ({why}); its last indexed text is used" for path, why in report.skipped]
+    return notes + _unread_notes(report.unread)
+
+
+def _unread_notes(unread: tuple[str, ...]) -> list[str]:
+    return [f"{name}: cannot be read; what was indexed of it is kept" for name in unread]
+
+
+Answer = TypeVar("Answer")
+
+
+def ask_fresh(
+    workspace: Workspace,
+    ask: Callable[[Connection], Answer],
+    *,
+    no_sync: bool = False,
+    progress: Progress | None = None,
+) -> tuple[Answer, Fresh]:
+    """What ``ask`` reads from a fresh index, and how fresh that was (its connection is closed).
+
+    An index that turns out to be damaged while it is read is set aside, built again and asked once more.
+    """
+    fresh = open_fresh(workspace, no_sync=no_sync, progress=progress)
+    try:
+        return ask(fresh.connection), fresh
+    except DatabaseError as error:
+        if not is_damage(error):
+            raise fault_of_database(error, workspace) from None
+        damage = str(error)
+    finally:
+        fresh.connection.close()
+    note = sync(workspace, timeout=60.0, progress=progress, damage=damage).note
+    fresh = open_fresh(workspace, progress=progress)
+    try:
+        return ask(fresh.connection), fresh._replace(notes=[note, *fresh.notes])
+    except DatabaseError as error:
+        raise fault_of_database(error, workspace) from None
+    finally:
+        fresh.connection.close()
 
 
 def _compare(workspace: Workspace, found: Scan, connection: Connection) -> Changes:
@@ -143,7 +227,7 @@ def _compare(workspace: Workspace, found: Scan, connection: Connection) -> Chang
         if stamp is None or stamp[:3] != seen or (_is_racy(stamp) and _differs(workspace, path, connection)):
             read.append(path)
     absent = [path for path in stored if path not in found.files and found.proves_absent(path)]
-    return Changes(sorted(read), sorted(absent))
+    return Changes(sorted(read), sorted(absent), found.unread)
 
 
 def _is_racy(stamp: Stamp) -> bool:

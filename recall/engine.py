@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..bank.driver import Connection
 from ..bank.entities import entity, named_in
-from ..bank.sync import Progress, open_fresh
+from ..bank.sync import Progress, ask_fresh
 from ..bank.workspace import Workspace
 from ..parsers.scripts import characters, spaced
 from . import candidates as channels
@@ -44,13 +44,15 @@ def recall(
     ``now``: when it is asked (relative words count from its day). ``k``: at most so many results. ``budget``: at most
     so many tokens of content. ``filters`` are hard. ``explain`` adds each result's signals.
     """
-    fresh = open_fresh(workspace, no_sync=no_sync, progress=progress)
-    try:
-        ranked, best = rank(fresh.connection, query, now=now, filters=filters or Filters())
+
+    def ask(connection: Connection) -> _Answer:
+        ranked, best = rank(connection, query, now=now, filters=filters or Filters())
         taken, spent, omitted = fit(ranked, max(0, k), max(0, budget))
-        places = channels.places_of(fresh.connection, [one.passage.key for one in taken])
-    finally:
-        fresh.connection.close()
+        places = channels.places_of(connection, [one.passage.key for one in taken])
+        return _Answer(ranked, best, taken, spent, omitted, places)
+
+    answer, fresh = ask_fresh(workspace, ask, no_sync=no_sync, progress=progress)
+    ranked, best, taken, spent, omitted, places = answer
     results = []
     for one, score in zip(taken, strict_scores(taken, best), strict=True):
         entry = result(one, places.get(one.passage.key, ()), score)
@@ -66,6 +68,15 @@ def recall(
         "stale": fresh.stale,
         "warning": "; ".join(fresh.notes) or None,
     }
+
+
+class _Answer(NamedTuple):
+    ranked: list[Ranked]
+    best: float
+    taken: list[Ranked]
+    spent: int
+    omitted: int
+    places: dict[str, list[tuple[str, int, int]]]
 
 
 def rank(connection: Connection, query: str, *, now: datetime, filters: Filters) -> tuple[list[Ranked], float]:

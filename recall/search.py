@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..bank.driver import Connection
 from ..bank.errors import MemoryFault
-from ..bank.sync import Progress, open_fresh
+from ..bank.sync import Progress, ask_fresh
 from ..bank.workspace import Workspace
 from ..parsers.scripts import has_unspaced
 from . import candidates as channels
@@ -69,11 +69,12 @@ def memory_search(
     if corpus == "sessions":
         return answer | {"warning": "session transcripts are not indexed"}
     try:
-        fresh = open_fresh(workspace, no_sync=no_sync, progress=progress)
-        try:
-            hits, patterns = _hits(fresh.connection, query, now, max(1, max_results), min_score)
-        finally:
-            fresh.connection.close()
+        (hits, patterns), fresh = ask_fresh(
+            workspace,
+            lambda connection: _hits(connection, query, now, max(1, max_results), min_score),
+            no_sync=no_sync,
+            progress=progress,
+        )
     except MemoryFault as fault:
         return {
             "results": [],

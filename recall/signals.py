@@ -29,7 +29,7 @@ WEIGHTS: Mapping[str, float] = {
     "lead": 0.3,
     "time": 1.0,
     "when": 0.4,
-    "exact": 1.0,
+    "exact": 2.0,
     "opinion": 0.25,
     "question": -0.1,
     "typed": 0.05,

@@ -107,7 +107,7 @@ def _files(bank: Workspace) -> Iterator[Check]:
 
 def _index(bank: Workspace) -> Iterator[Check]:
     from ..bank.entities import ambiguous_names
-    from ..bank.index import IndexUnusable, open_to_read
+    from ..bank.index import IndexUnusable, can_write_index, open_to_read
     from ..bank.sync import pending_changes
 
     try:
@@ -119,9 +119,10 @@ def _index(bank: Workspace) -> Iterator[Check]:
         yield Check("index", WARN, str(fault))
         return
     if connection is None:
-        writable = os.access(bank.index_dir if os.path.isdir(bank.index_dir) else bank.root, os.W_OK)
-        message = "none yet; the next command builds it" if writable else f"cannot be written in {bank.root}"
-        yield Check("index", OK if writable else FAIL, message)
+        if can_write_index(bank):
+            yield Check("index", OK, "none yet; the next command builds it")
+        else:
+            yield Check("index", WARN, f"cannot be written in {bank.root}; each answer builds one in memory")
         return
     try:
         problem_found = integrity(connection)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..bank.errors import MemoryFault, UsageFault
+from ..bank.errors import UsageFault
 from ..context import open_workspace, progress_bar, read_now
 from ..output import emit_json, note, paint, print_recall, print_table
 from .options import Agent, Debug, Json, NoSync, Now, Workspace
@@ -47,9 +47,8 @@ def entity_command(
     name: str, k: int, budget: int, no_sync: bool, workspace: str, agent: str, now: str, as_json: bool
 ) -> int:
     """An entity's names, page and facts. A fault when nothing mentions it."""
-    from ..bank.entities import entity, resolve
-    from ..bank.sync import open_fresh
-    from ..parsers.names import fold
+    from ..bank.entities import find_entity
+    from ..bank.sync import ask_fresh
     from ..recall.engine import recall
     from ..recall.filters import Filters
 
@@ -57,29 +56,15 @@ def entity_command(
         if value < 1:
             raise UsageFault(f"{option} {value}: must be 1 or more")
     bank = open_workspace(workspace, agent)
-    fresh = open_fresh(bank, no_sync=no_sync, progress=progress_bar())
-    try:
-        slug = fold(name)
-        means = resolve(fresh.connection, [slug])
-        if slug not in means:
-            raise MemoryFault("no such entity", name, "see `openclaw memory entities`")
-        meant = means[slug]
-        if meant is None:
-            raise MemoryFault("several pages claim this name", name, "use the name of one of the pages")
-        known = entity(fresh.connection, meant)
-        page = fresh.connection.execute(
-            "SELECT f.path FROM names n JOIN files f ON f.id = n.file WHERE n.page = ? AND n.source = 'page'"
-            " ORDER BY f.path",
-            (meant,),
-        ).fetchone()
-    finally:
-        fresh.connection.close()
+    (known, page), _ = ask_fresh(
+        bank, lambda connection: find_entity(connection, name), no_sync=no_sync, progress=progress_bar()
+    )
     answer = recall(bank, name, now=read_now(now), k=k, budget=budget, filters=Filters(entity=name), no_sync=no_sync)
     told: dict[str, Any] = {
         "name": known.name,
         "slug": known.slug,
         "names": list(known.names),
-        "page": page[0] if page else None,
+        "page": page or None,
     }
     if as_json:
         emit_json(
@@ -89,7 +74,7 @@ def entity_command(
     others = [other for other in known.names if other != known.name]
     print(paint(known.name, "bold") + (f" (also {', '.join(others)})" if others else ""))
     if page:
-        print(page[0])
+        print(page)
     print()
     print_recall(answer)
     return 0
@@ -98,14 +83,14 @@ def entity_command(
 def entities_command(no_sync: bool, workspace: str, agent: str, as_json: bool) -> int:
     """All entities with how often they are mentioned; names that several pages claim are told on stderr."""
     from ..bank.entities import all_entities, ambiguous_names
-    from ..bank.sync import open_fresh
+    from ..bank.sync import ask_fresh
 
-    fresh = open_fresh(open_workspace(workspace, agent), no_sync=no_sync, progress=progress_bar())
-    try:
-        listed = all_entities(fresh.connection)
-        ambiguous = ambiguous_names(fresh.connection)
-    finally:
-        fresh.connection.close()
+    (listed, ambiguous), _ = ask_fresh(
+        open_workspace(workspace, agent),
+        lambda connection: (all_entities(connection), ambiguous_names(connection)),
+        no_sync=no_sync,
+        progress=progress_bar(),
+    )
     if as_json:
         rows = [{"slug": s, "name": n, "mentions": m, "page": p} for s, n, m, p in listed]
         claims = [{"name": name, "pages": list(pages)} for name, pages in ambiguous]

@@ -143,7 +143,7 @@ def _print_report(report: Any, verbose: bool) -> None:
     for path, why in report.skipped:
         note(f"{path}: not read ({why}); its last indexed text stays")
     for folder in report.unread:
-        note(f"{folder}: cannot be listed; what was indexed below it stays")
+        note(f"{folder}: cannot be read; what was indexed of it stays")
     parts = [(len(getattr(report, word)), word) for word in ("added", "changed", "renamed", "removed")]
     changes = ", ".join(f"{count} {word}" for count, word in parts if count)
     print(changes or "up to date")

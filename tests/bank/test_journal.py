@@ -232,8 +232,8 @@ def test_whatever_the_log_holds_the_fact_is_read_back(lines: list[str], last: bo
 def test_the_places_are_in_the_file(lines: list[str]) -> None:
     text = "\n".join(lines)
     for place in places(text):
-        assert 0 <= place.index <= len(split_lines(text))
-        assert place.index > 0 or not place.in_section
+        assert 0 <= place.line <= len(split_lines(text))
+        assert place.line > 0 or not place.in_section
 
 
 @pytest.mark.parametrize("bullet", ["", " ", "-", "- ", "* ", "\n", "W @a: x", "## Retain", "text", "1. x", "-x"])

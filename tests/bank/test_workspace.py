@@ -417,7 +417,9 @@ def test_the_nearest_wins(tmp_path: Path) -> None:
         os.path.abspath("/srv/listed"),
         f"agents.list[1].workspace in {path}",
     )
-    assert choose(tmp_path, agent="unknown")[0] == str(tmp_path / "all")
+    assert choose(tmp_path, agent="main")[0] == str(tmp_path / "all")
+    with pytest.raises(UsageFault, match="no such agent: unknown .*has ops, main, listed"):
+        choose(tmp_path, agent="unknown")
     with pytest.raises(UsageFault):
         choose(tmp_path, explicit=" ")
 

@@ -201,7 +201,7 @@ def test_configuration_names_the_workspace(run, environment: dict[str, str], wor
     assert (ran.code, "Lisbon" in ran.text) == (0, True)
     ran = run("recall", "Lisbon", "--agent", "unheard-of")
     check_no_traceback(ran.told)
-    assert (ran.code, ran.out, ran.told.count("\n")) == (1, b"", 1)
+    assert (ran.code, ran.out, ran.told.count("\n")) == (2, b"", 1)
 
 
 @pytest.mark.parametrize("arguments", [["recall", "Mara"], ["entities"], ["--help"], ["status"]], ids=" ".join)

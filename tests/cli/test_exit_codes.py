@@ -97,7 +97,7 @@ def test_partly_done(run, workspace: Path) -> None:
         ran = run("index", "--workspace", str(workspace), before=weaker, PATH=os.environ["PATH"])
         assert ran.code == 3
         assert "memory/2025-12-02.md: not read" in ran.told
-        assert "memory/closed: cannot be listed" in ran.told
+        assert "memory/closed: cannot be read" in ran.told
         ran = run("lint", "--workspace", str(workspace), before=weaker, PATH=os.environ["PATH"])
         assert ran.code == 3
         ran = run("recall", "Lisbon", "--workspace", str(workspace), "--json", before=weaker, PATH=os.environ["PATH"])
