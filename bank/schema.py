@@ -72,6 +72,9 @@ def m002_full_text(database: Database) -> None:
         f" fts5(text, context, names, dates, content='', tokenize='{TOKENIZER}')",
         f"CREATE VIRTUAL TABLE chunk_terms USING fts5(text, heading, content='', tokenize='{TOKENIZER}')",
         "CREATE VIRTUAL TABLE vocabulary USING fts5vocab('passage_terms', 'row')",
+        # The terms of the vocabulary that have ever been there, which is quicker to look through than the vocabulary;
+        # form: the term as words are compared.
+        "CREATE TABLE known_terms (term TEXT PRIMARY KEY, form TEXT NOT NULL) WITHOUT ROWID",
     ):
         database.execute(statement)
 

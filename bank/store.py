@@ -14,7 +14,7 @@ from ..parsers.records import Fact, Interval, Note, ParsedFile, TimeExpression
 from ..parsers.scripts import spaced
 from .driver import Connection
 from .scan import Seen
-from .terms import PassageRow, delete_terms, insert_terms, passage_terms
+from .terms import PassageRow, delete_terms, insert_terms, passage_terms, stored_rows
 
 _LONGEST_SPANS = 8
 
@@ -109,14 +109,11 @@ def entity_of_page(parsed: ParsedFile) -> str:
 
 
 def _clear(connection: Connection, file_id: int) -> None:
-    rows = connection.execute(
-        "SELECT id, text, details, heading, entities, day, spans FROM passages WHERE file = ? ORDER BY position",
-        (file_id,),
-    ).fetchall()
-    delete_terms(connection, "passage_terms", passage_terms([PassageRow(*row) for row in rows]))
+    rows = stored_rows(connection, file_id)
+    delete_terms(connection, "passage_terms", passage_terms(rows))
     chunks = connection.execute("SELECT id, text, heading FROM chunks WHERE file = ?", (file_id,)).fetchall()
     delete_terms(connection, "chunk_terms", [(key, spaced(text), spaced(heading)) for key, text, heading in chunks])
-    ids = [(row[0],) for row in rows]
+    ids = [(row.id,) for row in rows]
     connection.executemany("DELETE FROM spans WHERE passage = ?", ids)
     connection.executemany("DELETE FROM mentions WHERE passage = ?", ids)
     for table in ("passages", "names", "chunks"):

@@ -37,7 +37,11 @@ from .store import (
     touch_file,
     write_file,
 )
+from .terms import remember_all_terms, remember_terms
 from .workspace import Workspace
+
+#: From so many changed files on, looking through the whole vocabulary is quicker than through each file's.
+_MANY_FILES = 50
 
 Progress = Callable[[int, int], None]
 
@@ -264,6 +268,7 @@ class _Run:
     def __init__(self, workspace: Workspace, connection: Connection, progress: Progress | None, force: bool) -> None:
         self.workspace, self.connection, self.progress, self.force = workspace, connection, progress, force
         self.report = SyncReport([], [], [], [], [], (), 0, "")
+        self.written: list[int] = []
 
     def run(self, note: str) -> SyncReport:
         found = scan(self.workspace)
@@ -284,6 +289,10 @@ class _Run:
                 for row in rows:
                     delete_file(self.connection, row.id)
                     report.removed.append(row.path)
+            if len(self.written) > _MANY_FILES:
+                remember_all_terms(self.connection)
+            elif self.written:
+                remember_terms(self.connection, self.written)
             if self.progress and read:
                 self.progress(len(read), len(read))
         report.removed.sort()
@@ -317,7 +326,7 @@ class _Run:
         from ..parsers.parse import parse_file
 
         parsed = parse_file(data.decode("utf-8", "replace"), path)
-        write_file(self.connection, parsed, seen, read_ns, digest, row.id if row else None)
+        self.written.append(write_file(self.connection, parsed, seen, read_ns, digest, row.id if row else None))
 
 
 def _means_the_same(old: str, new: str) -> bool:

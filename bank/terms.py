@@ -13,6 +13,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from ..parsers.scripts import spaced
+from .schema import TOKENIZER
 
 #: How many passages before and after one lend it their words.
 CONTEXT = 2
@@ -66,6 +67,40 @@ def passage_terms(rows: Sequence[PassageRow]) -> Iterator[tuple[int, str, str, s
         names = spaced(" ".join(json.loads(row.entities)))
         dates = date_words(row.day, json.loads(row.spans))
         yield row.id, texts[number], "\n".join([spaced(row.heading), *context]), names, dates
+
+
+#: Terms shorter than this have no relatives.
+SHORTEST_TERM = 4
+_REMEMBER = (
+    "INSERT OR IGNORE INTO known_terms SELECT term, replace(term, 'ı', 'i') FROM {} WHERE length(term) >= "
+    f"{SHORTEST_TERM}"
+)
+
+
+def remember_all_terms(connection: Any) -> None:
+    """Put every term of the vocabulary among the known ones."""
+    connection.execute(_REMEMBER.format("vocabulary"))
+
+
+def remember_terms(connection: Any, files: Iterable[int]) -> None:
+    """Put the terms of some files' passages among the known ones, without looking through the vocabulary."""
+    connection.execute(f"CREATE VIRTUAL TABLE temp.fresh USING fts5(terms, tokenize='{TOKENIZER}')")
+    connection.execute("CREATE VIRTUAL TABLE temp.fresh_vocabulary USING fts5vocab('temp', 'fresh', 'row')")
+    for file in files:
+        rows = passage_terms(stored_rows(connection, file))
+        connection.executemany("INSERT INTO temp.fresh VALUES (?)", [("\n".join(row[1:]),) for row in rows])
+    connection.execute(_REMEMBER.format("temp.fresh_vocabulary"))
+    connection.execute("DROP TABLE temp.fresh_vocabulary")
+    connection.execute("DROP TABLE temp.fresh")
+
+
+def stored_rows(connection: Any, file: int) -> list[PassageRow]:
+    """What the terms of a file's passages are made of, in order."""
+    rows = connection.execute(
+        "SELECT id, text, details, heading, entities, day, spans FROM passages WHERE file = ? ORDER BY position",
+        (file,),
+    )
+    return [PassageRow(*row) for row in rows]
 
 
 def delete_terms(connection: Any, table: str, rows: Iterable[tuple[Any, ...]]) -> None:

@@ -11,9 +11,10 @@ import unicodedata
 from collections.abc import Iterable
 
 from ..bank.driver import Connection
+from ..bank.terms import SHORTEST_TERM
 
 _MOST = 6
-_SHORTEST = 4
+_LONGEST = 60
 _ALIKE = 0.5
 
 
@@ -25,25 +26,41 @@ def plain(word: str) -> str:
 
 def relatives(connection: Connection, words: Iterable[str]) -> dict[str, list[str]]:
     """For each word, up to six indexed terms that are like it: that hold it, that it holds, or that share half of its
-    trigrams, most alike first. Words under four letters have none. One pass over the vocabulary for all."""
-    wanted = {word: plain(word) for word in words}
-    wanted = {word: form for word, form in wanted.items() if len(form) >= _SHORTEST}
-    if not wanted:
-        return {}
-    own = {word: trigrams(form) for word, form in wanted.items()}
-    found: dict[str, list[tuple[float, str]]] = {word: [] for word in wanted}
-    for (term,) in connection.execute("SELECT term FROM vocabulary WHERE length(term) >= ?", (_SHORTEST,)):
-        for word, form in wanted.items():
-            likeness = _likeness(form, own[word], term.replace("ı", "i"))
-            if likeness:
-                found[word].append((-likeness, term))
-    return {word: [term for _, term in sorted(terms)[:_MOST]] for word, terms in found.items() if terms}
+    trigrams, most alike first. Words of less than four letters, or more than sixty, have none."""
+    found = {}
+    for word in words:
+        form = plain(word)
+        if SHORTEST_TERM <= len(form) <= _LONGEST:
+            terms = _most_alike(connection, form)
+            if terms:
+                found[word] = terms
+    return found
+
+
+def _most_alike(connection: Connection, wanted: str) -> list[str]:
+    own = trigrams(wanted)
+    inner = [t for t in sorted(own) if " " not in t]
+    # Whatever shares half of its trigrams shares one inside the word, or its first two letters.
+    shares = " OR ".join(["instr(form, ?)"] * len(inner))
+    rows = connection.execute(
+        f"SELECT term, form FROM known_terms WHERE instr(?, form) OR substr(form, 1, 2) = ? OR {shares}",
+        (wanted, wanted[:2], *inner),
+    )
+    scored = sorted((-_likeness(wanted, own, form), term) for term, form in rows)
+    alike: list[str] = []
+    for likeness, term in scored:
+        if likeness >= 0 or len(alike) == _MOST:
+            break
+        # A term whose last passage is gone is still known, but answers nothing.
+        if connection.execute("SELECT 1 FROM vocabulary WHERE term = ?", (term,)).fetchone():
+            alike.append(term)
+    return alike
 
 
 def _likeness(wanted: str, own: frozenset[str], term: str) -> float:
     shorter, longer = sorted((wanted, term), key=len)
     if shorter in longer:
-        return 1 + len(shorter) / len(longer) if len(shorter) >= max(_SHORTEST, len(longer) // 4) else 0.0
+        return 1 + len(shorter) / len(longer) if len(shorter) >= max(SHORTEST_TERM, len(longer) // 4) else 0.0
     if len(longer) > 2 * len(shorter):
         return 0.0
     theirs = trigrams(term)

@@ -418,7 +418,7 @@ def test_the_nearest_wins(tmp_path: Path) -> None:
         f"agents.list[1].workspace in {path}",
     )
     assert choose(tmp_path, agent="main")[0] == str(tmp_path / "all")
-    with pytest.raises(UsageFault, match="no such agent: unknown .*has ops, main, listed"):
+    with pytest.raises(UsageFault, match=r"no such agent: unknown .*has ops, main, listed"):
         choose(tmp_path, agent="unknown")
     with pytest.raises(UsageFault):
         choose(tmp_path, explicit=" ")

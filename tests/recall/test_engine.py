@@ -316,3 +316,9 @@ def test_details_are_part_of_the_content(make, ask) -> None:
     result = ask(workspace, "sloop")["results"][0]
     assert result["content"] == "Has two boats.\n- Gannet, a sloop\n- Mudlark"
     assert result["source"] == "memory/2025-11-01.md#L2-L4"
+
+
+def test_words_of_any_length_are_looked_for(ask, demo: Workspace) -> None:
+    """A word of four thousand letters once made an expression too deep for SQLite."""
+    assert ask(demo, "x" * 4000)["results"] == []
+    ask(demo, " ".join("y" * n for n in range(1, 80)))
