@@ -4,8 +4,6 @@ The configuration is JSON5 (``openclaw.json``; homes of older releases are found
 nothing nearer names a workspace, and costs nothing where there is no such file.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple

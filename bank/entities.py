@@ -4,8 +4,6 @@ A name that is the page's own, or an alias of exactly one page, means that page'
 is ambiguous and means none of them: a wrong merge is worse than a split.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

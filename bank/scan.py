@@ -4,8 +4,6 @@ A file counts as absent only if the folder that would hold it was read in full, 
 an unreadable folder proves nothing.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from typing import NamedTuple

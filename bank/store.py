@@ -1,7 +1,5 @@
 """One parsed file's rows: written, taken out, moved. The only module that writes to the index's tables."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter

@@ -5,8 +5,6 @@ after it was written that a second write could look the same); it is parsed when
 while the same bytes appeared under another name was renamed and keeps its rows.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

@@ -5,8 +5,6 @@ found as a phrase of one-character words; Hangul too, whose particles hang on to
 FTS5's own tokenizer.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date

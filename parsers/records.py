@@ -4,8 +4,6 @@ Lines are what an editor shows: 1-based, split on ``\\n`` only. Days are ``datet
 both of its ends.
 """
 
-from __future__ import annotations
-
 from datetime import date
 from typing import NamedTuple
 

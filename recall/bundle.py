@@ -1,7 +1,5 @@
 """From ranked candidates to what the reader gets: repeats folded, near-repeats behind, the token budget kept."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

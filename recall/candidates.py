@@ -4,8 +4,6 @@ Everything is ordered by what the passages say and where they stand, never by ro
 gives the same candidates as one that grew.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 

@@ -3,8 +3,6 @@
 Stages: read the question, gather candidates from each channel, weigh the signals, fold repeats, fit the budget.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Hard filters: what a passage must satisfy to be an answer at all, as SQL over ``passages p`` and ``files f``."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 

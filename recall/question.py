@@ -4,8 +4,6 @@ What names an entity is decided against the index (``entities``); everything her
 the day on which it is asked.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from datetime import date
@@ -21,17 +19,22 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _POSSESSIVE = re.compile(r"['’](?:s|S)$|['’]$")
 #: Written to be matched as they stand: ZX-4417, a828e60, E_CONN_4031, 2.8.2, v2.9, foo_bar, /etc/hosts, 8431.
 _IDENTIFIER = re.compile(r"[\w][\w./:+#-]{1,80}[\w]|\d{3,}")
-_WHEN = re.compile(
-    r"\b(?:when|how long|how old|what (?:date|day|month|year|time)|since when|until when|wann|wie lange|seit wann"
-    r"|cuándo|cuando|quand|quando|ne zaman|wanneer)\b|什么时候|什麼時候|几号|哪天|几点|何时|いつ|언제",
-    re.IGNORECASE,
+#: Words, and stretches of text, by which a question asks when.
+_WHEN = frozenset("when wann cuándo cuando quand quando wanneer".split())
+_WHEN_PHRASES = (
+    *("how long", "how old", "what date", "what day", "what month", "what year", "what time", "wie lange", "ne zaman"),
+    *("什么时候", "什麼時候", "几号", "哪天", "几点", "何时", "いつ", "언제"),
 )
-_OPINION = re.compile(
-    r"\b(?:prefers?|preferred|preferences?|thinks?|opinions?|feels?|believes?|favou?rites?|likes?|dislikes?|hates?|loves?"
-    r"|wants?|views?|mag|mögen|findet|meint|bevorzugt|denkt|hält|prefiere|piensa|opina|gusta|préfère|pense|aime|preferisce"
-    r"|pensa|prefere|acha|gosta|tercih|sever|seviyor|düşünüyor)\b|喜欢|喜歡|觉得|覺得|认为|認為|看法|偏好|好き|思う|思って|좋아",
-    re.IGNORECASE,
+#: Words, and stretches of text, by which a question asks for an opinion.
+_OPINION = frozenset(
+    """
+    prefer prefers preferred preference preferences think thinks opinion opinions feel feels believe believes
+    favorite favourite favorites favourites like likes dislike dislikes hate hates love loves want wants view
+    views mag mögen findet meint bevorzugt denkt hält prefiere piensa opina gusta préfère pense aime preferisce
+    pensa prefere acha gosta tercih sever seviyor düşünüyor
+    """.split()
 )
+_OPINION_PHRASES = ("喜欢", "喜歡", "觉得", "覺得", "认为", "認為", "看法", "偏好", "好き", "思う", "思って", "좋아")
 _MOST_TERMS = 48
 
 
@@ -71,7 +74,9 @@ def read_question(text: str, today: date) -> Question:
     """Read a question asked on ``today``. Any string is a question."""
     text = unicodedata.normalize("NFC", text[:4000])
     words = tuple(_POSSESSIVE.sub("", word) for word in _WORD.findall(text))
-    language = language_of(word.casefold() for word in words)
+    folded = frozenset(word.casefold() for word in words)
+    language = language_of(folded)
+    spoken = text.casefold()
     times = tuple(t for t in find_times(text, today) if t.interval is not None and t.source != "clock")
     return Question(
         text,
@@ -79,8 +84,8 @@ def read_question(text: str, today: date) -> Question:
         words,
         times,
         language,
-        _WHEN.search(text) is not None,
-        _OPINION.search(text) is not None,
+        not _WHEN.isdisjoint(folded) or any(phrase in spoken for phrase in _WHEN_PHRASES),
+        not _OPINION.isdisjoint(folded) or any(phrase in spoken for phrase in _OPINION_PHRASES),
     )
 
 

@@ -4,8 +4,6 @@ The weights are the recipe of ``docs/recall-quality.md``, measured on long conve
 are min-max normalised over the candidates of one question.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

@@ -7,7 +7,6 @@ that German ``die`` is not dropped from an English question.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 ENGLISH = frozenset(
     """
@@ -61,7 +60,7 @@ _OTHERS = {
     """,
 }
 #: Asking and function words of scripts without spaces; they are cut out of a run before it is split.
-_UNSPACED = re.compile(
+_UNSPACED = (
     "什么时候|为什么|什麼時候|為什麼|什么|什麼|怎么样|怎么|怎麼|多少|哪里|哪儿|哪個|哪个|哪些|哪天|谁的|是谁|谁|誰|哪|吗|嗎|呢|吧|的|了|是"
     "|在|和|有|几|请问|告诉|我们|他们|你们|关于"
     "|どこ|いつ|なに|なぜ|どう|どの|どれ|だれ|何時|ですか|ますか|でした|ました|です|ます|は|が|を|に|の|と|で|も|へ|か|何"
@@ -69,9 +68,8 @@ _UNSPACED = re.compile(
 )
 
 
-def language_of(words: Iterable[str]) -> str:
+def language_of(given: frozenset[str]) -> str:
     """The language whose function words a question's case-folded words hold most of; ``en`` where none has more."""
-    given = set(words)
     best, most = "en", len(given & ENGLISH)
     for language, listed in _OTHERS.items():
         own = len(given & set(listed.split()))
@@ -87,4 +85,4 @@ def stop_words(language: str) -> frozenset[str]:
 
 def cut_unspaced(run: str) -> list[str]:
     """The stretches of an unspaced run between its asking and function words; the whole run where nothing is left."""
-    return [part for part in _UNSPACED.split(run) if part] or [run]
+    return [part for part in re.split(_UNSPACED, run) if part] or [run]
