@@ -8,23 +8,18 @@ while the same bytes appeared under another name was renamed and keeps its rows.
 import os
 import time
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from ..parsers.days import log_day, role_of
-from .driver import Connection, DatabaseError, connect
-from .errors import Busy, MemoryFault
+from .driver import Connection, DatabaseError
 from .index import (
-    IndexUnusable,
-    can_write_index,
     fault_of_database,
     is_damage,
-    open_to_read,
     open_to_write,
     set_aside,
     transaction,
 )
 from .scan import Scan, Seen, scan
-from .schema import create
 from .store import (
     FileRow,
     Stamp,
@@ -116,109 +111,9 @@ def sync(
 def _run(workspace: Workspace, progress: Progress | None, force: bool) -> SyncReport:
     connection, note = open_to_write(workspace)
     try:
-        return _Run(workspace, connection, progress, force).run(note)
+        return Run(workspace, connection, progress, force).run(note)
     finally:
         connection.close()
-
-
-class Fresh(NamedTuple):
-    """A read connection, whether it may be behind the Markdown, and lines for the reader about the sync."""
-
-    connection: Connection
-    stale: bool
-    notes: list[str]
-
-
-def open_fresh(workspace: Workspace, *, no_sync: bool = False, progress: Progress | None = None) -> Fresh:
-    """A read connection to an index that says what the Markdown says now, synced if anything changed.
-
-    With ``no_sync``, or when another process is writing, it answers at once from what is there, ``stale`` where that
-    differs from the tree. The first index is always built (there is nothing else to answer from).
-    """
-    damage = ""
-    try:
-        connection = open_to_read(workspace)
-    except IndexUnusable:
-        connection = None
-    if connection is not None:
-        try:
-            changes = pending_changes(workspace, connection)
-            if not changes or no_sync:
-                return Fresh(connection, bool(changes), _unread_notes(changes.unread))
-            connection.close()
-        except DatabaseError as error:
-            connection.close()
-            if not is_damage(error):
-                raise fault_of_database(error, workspace) from None
-            connection, damage = None, str(error)
-    try:
-        report = sync(workspace, timeout=0.0 if connection is not None else 60.0, progress=progress, damage=damage)
-    except Busy:
-        reopened = open_to_read(workspace)
-        if reopened is None:
-            raise
-        return Fresh(reopened, True, ["another process is updating the index; this answer may miss the latest changes"])
-    except MemoryFault as fault:
-        if can_write_index(workspace):
-            raise
-        return _fresh_in_memory(workspace, progress, fault)
-    reopened = open_to_read(workspace)
-    if reopened is None:
-        raise MemoryFault("the index vanished while it was used", workspace.index_path, "run the command again")
-    return Fresh(reopened, False, _notes(report))
-
-
-def _fresh_in_memory(workspace: Workspace, progress: Progress | None, fault: MemoryFault) -> Fresh:
-    """An index that lasts for one answer: a workspace that cannot be written can still be asked."""
-    connection = connect(":memory:")
-    with transaction(connection):
-        create(connection)
-    report = _Run(workspace, connection, progress, False).run("")
-    connection.execute("PRAGMA query_only=ON")
-    return Fresh(connection, False, [f"{fault.what}: the index was built in memory for this answer", *_notes(report)])
-
-
-def _notes(report: SyncReport) -> list[str]:
-    notes = [report.note] if report.note else []
-    notes += [f"{path}: not read ({why}); its last indexed text is used" for path, why in report.skipped]
-    return notes + _unread_notes(report.unread)
-
-
-def _unread_notes(unread: tuple[str, ...]) -> list[str]:
-    return [f"{name}: cannot be read; what was indexed of it is kept" for name in unread]
-
-
-Answer = TypeVar("Answer")
-
-
-def ask_fresh(
-    workspace: Workspace,
-    ask: Callable[[Connection], Answer],
-    *,
-    no_sync: bool = False,
-    progress: Progress | None = None,
-) -> tuple[Answer, Fresh]:
-    """What ``ask`` reads from a fresh index, and how fresh that was (its connection is closed).
-
-    An index that turns out to be damaged while it is read is set aside, built again and asked once more.
-    """
-    fresh = open_fresh(workspace, no_sync=no_sync, progress=progress)
-    try:
-        return ask(fresh.connection), fresh
-    except DatabaseError as error:
-        if not is_damage(error):
-            raise fault_of_database(error, workspace) from None
-        damage = str(error)
-    finally:
-        fresh.connection.close()
-    note = sync(workspace, timeout=60.0, progress=progress, damage=damage).note
-    fresh = open_fresh(workspace, progress=progress)
-    try:
-        return ask(fresh.connection), fresh._replace(notes=[note, *fresh.notes])
-    except DatabaseError as error:
-        raise fault_of_database(error, workspace) from None
-    finally:
-        fresh.connection.close()
 
 
 def _compare(workspace: Workspace, found: Scan, connection: Connection) -> Changes:
@@ -260,8 +155,8 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-class _Run:
-    """One sync under the writer lock."""
+class Run:
+    """One sync; the caller holds the writer lock, or an index that is its own."""
 
     def __init__(self, workspace: Workspace, connection: Connection, progress: Progress | None, force: bool) -> None:
         self.workspace, self.connection, self.progress, self.force = workspace, connection, progress, force

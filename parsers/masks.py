@@ -71,7 +71,7 @@ def mask_hidden(lines: list[str], start: int, diagnostics: list[Diagnostic]) -> 
             if in_paragraph is not None:
                 opened = number
                 number = _close_later(lines, number, line, in_paragraph, closers, breaks)
-                if number > opened + 1 and number == len(lines):
+                if number == len(lines) and "<!--" not in lines[opened]:
                     return Masked(fences, opened)
                 continue
         number += 1

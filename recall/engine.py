@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from ..bank.driver import Connection
 from ..bank.entities import entity, named_in
-from ..bank.sync import Progress, ask_fresh
+from ..bank.freshness import ask_fresh
+from ..bank.sync import Progress
 from ..bank.workspace import Workspace
 from ..parsers.scripts import characters, spaced
 from . import candidates as channels

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from ..bank.driver import Connection
 from ..bank.errors import MemoryFault
-from ..bank.sync import Progress, ask_fresh
+from ..bank.freshness import ask_fresh
+from ..bank.sync import Progress
 from ..bank.workspace import Workspace
 from ..parsers.scripts import has_unspaced
 from . import candidates as channels

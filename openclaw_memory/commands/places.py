@@ -48,7 +48,7 @@ def entity_command(
 ) -> int:
     """An entity's names, page and facts. A fault when nothing mentions it."""
     from ..bank.entities import find_entity
-    from ..bank.sync import ask_fresh
+    from ..bank.freshness import ask_fresh
     from ..recall.engine import recall
     from ..recall.filters import Filters
 
@@ -83,7 +83,7 @@ def entity_command(
 def entities_command(no_sync: bool, workspace: str, agent: str, as_json: bool) -> int:
     """All entities with how often they are mentioned; names that several pages claim are told on stderr."""
     from ..bank.entities import all_entities, ambiguous_names
-    from ..bank.sync import ask_fresh
+    from ..bank.freshness import ask_fresh
 
     (listed, ambiguous), _ = ask_fresh(
         open_workspace(workspace, agent),

@@ -105,8 +105,9 @@ def init_command(path: str, demo: bool, workspace: str, agent: str, as_json: boo
 
 def index_command(force: bool, verbose: bool, workspace: str, agent: str, as_json: bool) -> int:
     """Sync, and say what changed; exit code 3 when some files could not be read."""
+    from ..bank.freshness import open_fresh
     from ..bank.store import count_rows
-    from ..bank.sync import open_fresh, sync
+    from ..bank.sync import sync
 
     bank = Bank.open(choose(workspace, agent).path)
     report = sync(bank, force=force, progress=progress_bar())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from openclaw_memory.bank.driver import Connection
 from openclaw_memory.bank.entities import all_entities, ambiguous_names, entity, named_in, resolve
-from openclaw_memory.bank.sync import open_fresh
+from openclaw_memory.bank.freshness import open_fresh
 from openclaw_memory.bank.workspace import Workspace
 from openclaw_memory.parsers.names import fold
 

@@ -19,8 +19,9 @@ from openclaw_memory.bank import index as index_module
 from openclaw_memory.bank import schema
 from openclaw_memory.bank.driver import Connection, DatabaseError, connect
 from openclaw_memory.bank.errors import MemoryFault
+from openclaw_memory.bank.freshness import ask_fresh, open_fresh
 from openclaw_memory.bank.index import SET_ASIDE, IndexUnusable, open_to_read, remove
-from openclaw_memory.bank.sync import ask_fresh, open_fresh, pending_changes, sync
+from openclaw_memory.bank.sync import pending_changes, sync
 from openclaw_memory.bank.workspace import Workspace
 from openclaw_memory.recall.engine import rank, recall
 from openclaw_memory.recall.filters import Filters

@@ -221,6 +221,7 @@ def test_every_old_byte_stays_in_order(workspace: Workspace, old: bytes) -> None
 @example(["text <!-- open", "```", "-->"], True)
 @example(["## Retain", "| a |", "==="], True)
 @example(["      ```", "```"], True)
+@example(["    x", "<!--"], False)
 def test_whatever_the_log_holds_the_fact_is_read_back(lines: list[str], last: bool) -> None:
     old = "\n".join([*lines, *([""] if last else [])])
     data, place = journal._with_bullets(old.encode(), [NEW], DAY)

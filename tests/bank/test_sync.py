@@ -18,9 +18,10 @@ from openclaw_memory.bank import scan as scan_module
 from openclaw_memory.bank import sync as sync_module
 from openclaw_memory.bank.driver import connect
 from openclaw_memory.bank.errors import Busy, MemoryFault
+from openclaw_memory.bank.freshness import open_fresh
 from openclaw_memory.bank.index import open_to_read
 from openclaw_memory.bank.scan import scan
-from openclaw_memory.bank.sync import open_fresh, pending_changes, sync
+from openclaw_memory.bank.sync import pending_changes, sync
 from openclaw_memory.bank.workspace import Workspace
 from openclaw_memory.parsers import parse
 

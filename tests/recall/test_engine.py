@@ -10,6 +10,7 @@ from datetime import date, datetime, timedelta
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from openclaw_memory.bank.workspace import Workspace
 from openclaw_memory.parsers.tokens import estimate_tokens
 
 QUESTIONS = [
