@@ -24,8 +24,8 @@ def fold(name: str) -> str:
 
     Idempotent; "" for a name of joins only.
     """
-    joined = _JOINS.sub("", unicodedata.normalize("NFC", name).lstrip("@").casefold())
-    folded = _POSSESSIVE.sub("", joined)
+    joined = _JOINS.sub("", unicodedata.normalize("NFC", name).casefold())
+    folded = _POSSESSIVE.sub("", joined.lstrip("@"))
     return unicodedata.normalize("NFC", folded)
 
 

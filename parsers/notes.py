@@ -6,6 +6,7 @@ Most real logs have no Retain section at all; what they say must be found all th
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 
 from .chunks import pieces
@@ -19,7 +20,13 @@ from .tokens import estimate_tokens
 
 #: A note is never longer than this: a paragraph beyond it becomes several, each citing its own lines.
 LONGEST_NOTE_TOKENS = 400
+#: How much of a list item's text goes into the heading of what hangs below it.
+_LONGEST_PARENT = 80
 _TABLE_RULE = frozenset("|-: \t")
+#: Lines that people mean as entries of their own though Markdown does not: other dashes and bullets, `-[ ]`, a time of
+#: day.
+_ENTRY = re.compile(r"\s*(?:[–—→⇒‣▪●○◦·»]\s|[-*+]\[[ xX]\]|\d{1,2}:\d\d(?!\d))")
+_MARK = re.compile(r"(?:[-*+•]\s+|\d{1,9}[.)]\s+|[–—→⇒‣▪●○◦·»]\s+|[-*+](?=\[[ xX]\]))")
 
 
 def note_id(text: str) -> str:
@@ -34,41 +41,60 @@ def parse_notes(document: Document, path: str, rest: Iterable[Placed]) -> list[N
         if placed.block.managed == OWN:
             continue
         origin = "generated" if placed.block.managed else "stated"
-        for text, first, last in _passages(document, placed.block):
+        for text, first, last, above in _passages(document, placed.block, ()):
             text = text.strip()
             if any(map(str.isalnum, text)):
                 entities = tuple(mentions(text))
-                heading = " > ".join(placed.trail)
+                heading = " > ".join((*placed.trail, *above))
                 times = tuple(find_times(text, placed.day))
                 where = (path, first, last, placed.day)
                 notes.append(Note(text, entities, *where, times, occurred(times), heading, origin, note_id(text)))
     return notes
 
 
-def _passages(document: Document, block: Block) -> Iterator[tuple[str, int, int]]:
-    """(text, first line, last line) of each note in a block."""
+_Passage = tuple[str, int, int, tuple[str, ...]]
+
+
+def _passages(document: Document, block: Block, above: tuple[str, ...]) -> Iterator[_Passage]:
+    """(text, first line, last line, the items that it hangs below) of each note in a block."""
     lines = document.lines.plain
     if block.kind == "item":
         own = min((c.line for c in block.children), default=block.end_line + 1) - 1
-        own = max(own, block.line)
-        if estimate_tokens(block.text) <= LONGEST_NOTE_TOKENS:
-            yield block.text, block.line, _last_text(lines, block.line, own)
-        else:
-            yield from _bounded(lines, block.line, own)
+        own = _last_text(lines, block.line, max(own, block.line))
+        yield from ((*entry, above) for entry in _entries(lines, block.text, block.line, own))
+        inner = (*above, block.text[:_LONGEST_PARENT]) if block.text else above
         for child in block.children:
-            yield from _passages(document, child)
+            yield from _passages(document, child, inner)
     elif block.kind == "table":
         for number in range(block.line, block.end_line + 1):
             row = lines[number - 1].strip()
             if set(row) - _TABLE_RULE:
-                yield from _bounded(lines, number, number)
+                yield from ((*entry, above) for entry in _bounded(lines, number, number))
     elif block.kind == "fence":
-        yield from _bounded(lines, block.line + 1, max(block.line, block.end_line - 1))
+        first, last = block.line + 1, max(block.line, block.end_line - 1)
+        yield from ((*entry, above) for entry in _bounded(lines, first, last))
+    elif block.kind == "paragraph":
+        yield from ((*entry, above) for entry in _entries(lines, block.text, block.line, block.end_line))
     elif block.kind != "rule":
-        if block.kind == "paragraph" and estimate_tokens(block.text) <= LONGEST_NOTE_TOKENS:
-            yield block.text, block.line, block.end_line
-        else:
-            yield from _bounded(lines, block.line, block.end_line)
+        yield from ((*entry, above) for entry in _bounded(lines, block.line, block.end_line))
+
+
+def _entries(lines: list[str], text: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
+    """A paragraph or an item's text as one note, or as several where its lines start like entries of their own."""
+    starts = [first, *(number for number in range(first + 1, last + 1) if _ENTRY.match(lines[number - 1]))]
+    if len(starts) > 1:
+        for start, end in zip(starts, [*starts[1:], last + 1], strict=True):
+            parts = [line.strip() for line in lines[start - 1 : end - 1]]
+            parts[0] = _MARK.sub("", parts[0])
+            joined = " ".join(filter(None, parts))
+            if estimate_tokens(joined) <= LONGEST_NOTE_TOKENS:
+                yield joined, start, _last_text(lines, start, end - 1)
+            else:
+                yield from _bounded(lines, start, end - 1)
+    elif estimate_tokens(text) <= LONGEST_NOTE_TOKENS:
+        yield text, first, last
+    else:
+        yield from _bounded(lines, first, last)
 
 
 def _last_text(lines: list[str], first: int, last: int) -> int:

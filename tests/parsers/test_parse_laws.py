@@ -228,3 +228,30 @@ def test_nothing_below_an_empty_bullet_is_lost():
     assert [(fact.text, fact.details) for fact in parsed.facts] == [("kept", ("with its detail",))]
     assert [note.text for note in parsed.notes] == ["plain"]
     assert [d.code for d in parsed.diagnostics] == ["empty-fact"]
+
+
+def notes(text):
+    return [(n.text, n.line, n.end_line, n.heading) for n in parse_file(text, "memory/2026-01-05.md").notes]
+
+
+def test_lines_that_are_entries_are_notes_of_their_own():
+    """Other dashes, arrows, boxes without a blank and times of day used to stick to the line before."""
+    text = (
+        "# Day\n\n09:00 stand-up\n09:30 dentist,\nback at ten\n\n- oat milk\n– cabin wifi\n→ key at Jonas\n-[ ] tires\n"
+    )
+    assert [note[:3] for note in notes(text)] == [
+        ("09:00 stand-up", 3, 3),
+        ("09:30 dentist, back at ten", 4, 5),
+        ("oat milk", 7, 7),
+        ("cabin wifi", 8, 8),
+        ("key at Jonas", 9, 9),
+        ("[ ] tires", 10, 10),
+    ]
+
+
+def test_what_hangs_below_an_item_has_it_in_its_heading():
+    assert notes("# Plans\n\n- Reading\n  - Stoner\n    - by the lake\n") == [
+        ("Reading", 3, 3, "Plans"),
+        ("Stoner", 4, 4, "Plans > Reading"),
+        ("by the lake", 5, 5, "Plans > Reading > Stoner"),
+    ]
