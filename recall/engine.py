@@ -18,10 +18,17 @@ from . import signals
 from .bundle import Ranked, fit, fold_repeats, ordered, push_back_repeats, result, strict_scores
 from .compounds import relatives
 from .filters import Filters, about, condition
+from .inflections import other_forms
 from .question import Question, Term, quoted, read_question
 
 DEFAULT_K = 20
 DEFAULT_BUDGET = 1200
+#: What a match of words that are only like the question's is worth, in English and in languages with more endings.
+ALIKE, ALIKE_INFLECTED = 0.4, 0.8
+#: With fewer passages by words than this, what is known of a named entity is looked at too.
+FEW = 10
+#: A question about so few days looks at everything of these days.
+NARROW_DAYS = 14
 #: An entity that more passages than this share mention says little: its name is then no search word beside others.
 COMMON_ENTITY = 0.10
 
@@ -108,25 +115,27 @@ class _Search:
         if filters.around:
             self.asked.append(filters.around)
         self.lexical: dict[int, float] = {}
-        self.match: str | None = None
+        self.alike: dict[int, float] = {}
+        self.expression = expression(connection, question, self.names.terms)
 
     def gather(self) -> list[int]:
         """Candidate ids from all channels, each in its own order."""
         found: dict[int, None] = {}
-        match = self._match()
-        if match:
-            self.lexical = channels.by_words(self.connection, match, self.where)
-            found.update(dict.fromkeys(self.lexical))
+        if self.expression.exact:
+            self.lexical = channels.by_words(self.connection, self.expression.exact, self.where)
+        if self.expression.alike:
+            self.alike = channels.by_words(self.connection, self.expression.alike, self.where)
+        found.update(dict.fromkeys([*self.lexical, *self.alike]))
         for identifier in self.question.identifiers:
             hits = channels.by_words(self.connection, f"text : {quoted(spaced(identifier))}", self.where)
             found.update(dict.fromkeys(hits))
-        if not self._has_content():
+        if not self._has_content() or len(self.lexical) < FEW:
             for slug in self.names.slugs:
                 sql, names = about(self.connection, slug)
                 found.update(dict.fromkeys(channels.by_entity(self.connection, sql, names, self.where)))
         for interval in self.asked:
             first, last = interval.first.toordinal(), interval.last.toordinal()
-            if not self._has_content() or not self.lexical:
+            if not self._has_content() or not self.lexical or last - first <= NARROW_DAYS:
                 found.update(dict.fromkeys(channels.by_time(self.connection, first, last, self.where)))
         if not found and not self.question.terms:
             found.update(dict.fromkeys(channels.newest(self.connection, self.where)))
@@ -134,13 +143,17 @@ class _Search:
 
     def weigh(self, passages: Sequence[channels.Passage]) -> tuple[list[Ranked], float]:
         ids = [passage.id for passage in passages]
-        lexical = signals.normalised(self.lexical, ids)
-        match = self._match()
-        chunks = channels.by_chunks(self.connection, match) if match else []
-        section = signals.normalised(signals.section_scores(passages, chunks) if chunks else {}, ids)
+        lexical = self._blended(self.lexical, self.alike, ids)
+        chunks, alike = (
+            signals.section_scores(passages, channels.by_chunks(self.connection, match)) if match else {}
+            for match in (self.expression.exact, self.expression.alike)
+        )
+        section = self._blended(chunks, alike, ids)
         exact = [signals.identifier_pattern(identifier) for identifier in self.question.identifiers]
-        in_play = {"lexical": bool(self.lexical), "section": bool(chunks), "entity": bool(self.names.named)}
-        in_play |= {"lead": bool(self.names.named)}
+        recent = signals.recent_signals(passages)
+        words = bool(self.lexical or self.alike)
+        in_play = {"lexical": words, "section": words, "entity": bool(self.names.named)}
+        in_play |= {"lead": bool(self.names.named), "now": self.question.asks_now}
         in_play |= {"time": bool(self.asked), "when": self.question.asks_when, "exact": bool(exact)}
         in_play |= {"opinion": self.question.asks_opinion}
         weighed = []
@@ -157,10 +170,20 @@ class _Search:
                 "opinion": float(self.question.asks_opinion and passage.kind == "opinion"),
                 "question": float(passage.text.rstrip().endswith(("?", "？"))),
                 "typed": float(passage.kind != "note"),
+                "recent": recent[passage.id],
+                "now": recent[passage.id] if self.question.asks_now else 0.0,
             }
             kept = {name: value for name, value in values.items() if value}
             weighed.append(Ranked(passage, signals.total(kept), kept))
         return weighed, signals.best_total(name for name, played in in_play.items() if played)
+
+    def _blended(self, exact: dict[int, float], alike: dict[int, float], ids: list[int]) -> dict[int, float]:
+        """Normalised scores of the words themselves, as far as they are known at all, or, worth less, of words like
+        them."""
+        worth = ALIKE if self.question.language == "en" else ALIKE_INFLECTED
+        own = signals.normalised({i: score for i, score in exact.items() if score > 0}, ids)
+        others = signals.normalised({i: score for i, score in alike.items() if score > 0}, ids)
+        return {i: max(self.expression.known * own[i], worth * others[i]) for i in ids}
 
     def _has_content(self) -> bool:
         """Whether the question has words beyond the names and the times in it."""
@@ -168,11 +191,6 @@ class _Search:
 
     def _is_time(self, term: Term) -> bool:
         return any(term.text in self.question.text[t.start : t.end].casefold() for t in self.question.times)
-
-    def _match(self) -> str:
-        if self.match is None:
-            self.match = expression(self.connection, self.question, self.names.terms)
-        return self.match
 
     def _read_names(self) -> _Names:
         terms = self.question.terms
@@ -208,23 +226,35 @@ class _Search:
         return bool(uses > COMMON_ENTITY * passages)
 
 
-def expression(connection: Connection, question: Question, terms: Sequence[Term] | None = None) -> str:
-    """The FTS5 expression for a question's terms (or some of them): any of them, and for words that no passage has,
-    or of a language whose endings the index does not know, their relatives. "" where there is nothing to look for."""
+class Expression(NamedTuple):
+    """What FTS5 is asked. ``exact``: any of the terms. ``alike``: relatives of words that no passage has. ``known``:
+    the share of the terms that some passage has. Either is "" where there is nothing to look for."""
+
+    exact: str
+    alike: str
+    known: float
+
+
+def expression(connection: Connection, question: Question, terms: Sequence[Term] | None = None) -> Expression:
+    """The FTS5 expressions for a question's terms, or for some of them."""
     terms = question.terms if terms is None else terms
-    phrases = [term.phrase for term in terms]
-    words = [term.text for term in terms if term.kind == "word"]
-    foreign = question.language != "en"
-    lacking = [word for word in words if foreign or not word.isascii() or not _occurs(connection, word)]
-    for found in relatives(connection, lacking).values() if lacking else ():
-        phrases += [quoted(term) for term in found]
-    return " OR ".join(dict.fromkeys(phrases))
+    phrases: list[str] = []
+    missing: list[str] = []
+    for term in terms:
+        forms = other_forms(term.text) if term.kind == "word" and question.language == "en" else []
+        own = [term.phrase, *map(quoted, forms)]
+        phrases += own
+        if not any(_occurs(connection, phrase) for phrase in own):
+            missing.append(term.text)
+    inflected = question.language != "en"
+    words = [t.text for t in terms if t.kind == "word" and (inflected or not t.text.isascii() or t.text in missing)]
+    alike = [quoted(term) for found in relatives(connection, words).values() for term in found]
+    known = 1 - len(missing) / len(terms) if terms else 1.0
+    return Expression(" OR ".join(dict.fromkeys(phrases)), " OR ".join(dict.fromkeys(alike)), known)
 
 
-def _occurs(connection: Connection, word: str) -> bool:
-    row = connection.execute(
-        "SELECT 1 FROM passage_terms WHERE passage_terms MATCH ? LIMIT 1", (quoted(word),)
-    ).fetchone()
+def _occurs(connection: Connection, phrase: str) -> bool:
+    row = connection.execute("SELECT 1 FROM passage_terms WHERE passage_terms MATCH ? LIMIT 1", (phrase,)).fetchone()
     return row is not None
 
 

@@ -35,6 +35,12 @@ _OPINION = frozenset(
     """.split()
 )
 _OPINION_PHRASES = ("喜欢", "喜歡", "觉得", "覺得", "认为", "認為", "看法", "偏好", "好き", "思う", "思って", "좋아")
+#: Words, and stretches of text, by which a question asks for what is so by now.
+_NOW = frozenset(
+    """now currently current latest nowadays jetzt derzeit aktuell inzwischen ahora actualmente maintenant actuellement
+    adesso agora atualmente şimdi nu""".split()
+)
+_NOW_PHRASES = ("现在", "現在", "目前", "如今", "最新", "今は", "지금")
 _MOST_TERMS = 48
 
 
@@ -49,8 +55,8 @@ class Term(NamedTuple):
 
 class Question(NamedTuple):
     """``terms``: without repeats, in order. ``words``: every word, case kept, for naming entities. ``times``:
-    expressions that name days. ``language``: a guess, ``en`` by default. ``asks_when``, ``asks_opinion``: what kind
-    of answer is wanted."""
+    expressions that name days. ``language``: a guess, ``en`` by default. ``asks_when``, ``asks_opinion``,
+    ``asks_now``: what kind of answer is wanted."""
 
     text: str
     terms: tuple[Term, ...]
@@ -59,6 +65,7 @@ class Question(NamedTuple):
     language: str
     asks_when: bool
     asks_opinion: bool
+    asks_now: bool
 
     @property
     def identifiers(self) -> tuple[str, ...]:
@@ -86,6 +93,7 @@ def read_question(text: str, today: date) -> Question:
         language,
         not _WHEN.isdisjoint(folded) or any(phrase in spoken for phrase in _WHEN_PHRASES),
         not _OPINION.isdisjoint(folded) or any(phrase in spoken for phrase in _OPINION_PHRASES),
+        not _NOW.isdisjoint(folded) or any(phrase in spoken for phrase in _NOW_PHRASES),
     )
 
 

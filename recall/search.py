@@ -133,7 +133,8 @@ def _hits(
 ) -> tuple[list[_Hit], list[re.Pattern[str]]]:
     ranked, best = rank(connection, query, now=now, filters=Filters())
     question = read_question(query, now.date())
-    match = expression(connection, question)
+    wanted = expression(connection, question)
+    match = wanted.exact or wanted.alike
     found: dict[int, _Hit] = {}
     for one in ranked:
         score = min(1.0, max(0.0, one.score / best)) if best > 0 else 0.0

@@ -19,7 +19,8 @@ from .candidates import Chunk, Passage
 #: question names · lead: that leads it (first entity, first word, its page) · time: its day, or a day it speaks of, is
 #: near what the question says · when: it says when, and that is asked · exact: it holds an identifier of the question,
 #: letter for letter · opinion: an opinion, and one is asked for · question: it is itself a question · typed: a fact
-#: rather than a note, where nothing else tells them apart.
+#: rather than a note, where nothing else tells them apart · recent: among the newer candidates, the same way · now:
+#: that counts when the question asks for what is so now.
 WEIGHTS: Mapping[str, float] = {
     "lexical": 1.0,
     "section": 0.45,
@@ -31,6 +32,8 @@ WEIGHTS: Mapping[str, float] = {
     "opinion": 0.25,
     "question": -0.1,
     "typed": 0.05,
+    "recent": 0.03,
+    "now": 0.4,
 }
 #: An entity counts half when the question names several.
 SHARED_ENTITY = 0.5
@@ -118,6 +121,13 @@ def time_signal(passage: Passage, asked: Sequence[Interval]) -> float:
 def when_signal(passage: Passage) -> float:
     """How well a passage can say when: 1 with days, 0.4 with a clock time or a duration."""
     return (0.0, WEAK_TIME, 1.0)[passage.timely]
+
+
+def recent_signals(passages: Sequence[Passage]) -> dict[int, float]:
+    """For each passage where its day stands among the days of all candidates: 1 the newest, 0 the oldest or undated."""
+    days = sorted({passage.day for passage in passages if passage.day is not None})
+    place = {day: number / max(1, len(days) - 1) for number, day in enumerate(days)}
+    return {passage.id: place[passage.day] if passage.day is not None else 0.0 for passage in passages}
 
 
 def exact_signal(passage: Passage, identifiers: Sequence[re.Pattern[str]]) -> float:
