@@ -71,7 +71,8 @@ def find_entity(connection: Connection, name: str) -> tuple[Entity, str]:
         raise MemoryFault("no such entity", name, "see `openclaw memory entities`")
     meant = means[fold(name)]
     if meant is None:
-        raise MemoryFault("several pages claim this name", name, "use the name of one of the pages")
+        claims = {fold(alias): pages for alias, pages in ambiguous_names(connection)}.get(fold(name), ())
+        raise MemoryFault("several pages claim this name", name, f"use one of theirs: {', '.join(claims)}")
     page = connection.execute(
         "SELECT f.path FROM names n JOIN files f ON f.id = n.file"
         " WHERE n.page = ? AND n.source = 'page' ORDER BY f.path",

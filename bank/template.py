@@ -8,6 +8,7 @@ from importlib.resources.abc import Traversable
 
 from .errors import MemoryFault, fault_of
 from .files import write_atomic
+from .workspace import CORE_NAMES
 
 #: Files of the template that have another name in a workspace ("" : they stay in the package).
 RENAMED = {"gitignore": ".gitignore", "AGENTS-snippet.md": ""}
@@ -16,8 +17,11 @@ RENAMED = {"gitignore": ".gitignore", "AGENTS-snippet.md": ""}
 def copy_template(target: str, demo: bool) -> tuple[list[str], list[str]]:
     """Copy the template into a folder, which is made if need be; the names created, and those that were there already.
 
-    ``demo`` takes the demo workspace. No file is ever overwritten; a core file under its other name counts as there.
+    ``demo`` takes the demo workspace, and only into a folder that holds no notes. No file is ever overwritten; a core
+    file under its other name counts as there.
     """
+    if demo and _holds_notes(target):
+        raise MemoryFault("this workspace holds notes already", target, "name an empty folder for the demo")
     created: list[str] = []
     kept: list[str] = []
     folder = resources.files("openclaw_memory.workspace_template") / ("demo" if demo else "new")
@@ -34,6 +38,13 @@ def copy_template(target: str, demo: bool) -> tuple[list[str], list[str]]:
     except OSError as error:
         raise fault_of(error, "cannot create the workspace", target) from None
     return created, kept
+
+
+def _holds_notes(target: str) -> bool:
+    """Whether somebody's logs or core memory are there, which invented ones must not be mixed with."""
+    memory = os.path.join(target, "memory")
+    logs = os.path.isdir(memory) and any(name.endswith(".md") for name in os.listdir(memory))
+    return logs or any(os.path.lexists(os.path.join(target, name)) for name in CORE_NAMES)
 
 
 def _copy(entry: Traversable, target: str, prefix: str, created: list[str], kept: list[str]) -> None:

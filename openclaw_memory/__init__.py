@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .bank.errors import MemoryFault as MemoryFault
     from .memory import Memory as Memory
 
 __version__ = "0.1.0"
-__all__ = ["Memory", "__version__"]
+__all__ = ["Memory", "MemoryFault", "__version__"]
 
 
 def __getattr__(name: str) -> Any:
@@ -20,4 +21,12 @@ def __getattr__(name: str) -> Any:
         from .memory import Memory
 
         return Memory
+    if name == "MemoryFault":
+        from .bank.errors import MemoryFault
+
+        return MemoryFault
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

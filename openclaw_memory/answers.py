@@ -55,7 +55,7 @@ def recall_command(
     )
     answer = recall(
         open_workspace(workspace, agent),
-        query,
+        _as_utf8(query),
         now=moment,
         k=DEFAULT_K if k is None else k,
         budget=DEFAULT_BUDGET if budget is None else budget,
@@ -98,7 +98,7 @@ def search_command(
         raise UsageFault(f"--corpus {corpus!r}: no such corpus", remedy=f"use {', '.join(CORPORA)}")
     answer = memory_search(
         open_workspace(workspace, agent),
-        query or query_option,
+        _as_utf8(query or query_option),
         now=read_now(now),
         max_results=DEFAULT_RESULTS if max_results is None else max_results,
         min_score=0.0 if min_score is None else min_score,
@@ -131,6 +131,8 @@ def get_command(
     from .recall.get import memory_get
 
     name, first, count = split_citation(path)
+    if _CITATION_MARK[0] in name and not name.endswith(".md"):
+        raise UsageFault("not a citation", path, "write it like memory/2025-11-27.md#L12 or #L12-L14")
     start = first if from_line is None else from_line
     answer = memory_get(open_workspace(workspace, agent), name, start, lines if lines is not None else count)
     if as_json:
@@ -144,12 +146,20 @@ def get_command(
     if answer.get("truncated"):
         text, _, more = text.rpartition("\n\n")
         if count is None:
-            note(more)
+            note(more.replace("Use from=", "Use --from ").replace(" to continue", " to go on"))
     if text:
         print(visible(text) if sys.stdout.isatty() else text)
     else:
         note(f"{name} has no line {start}")
     return 0
+
+
+def _as_utf8(argument: str) -> str:
+    """An argument that a locale without UTF-8 took for single bytes, read as what it was written in."""
+    try:
+        return argument.encode("utf-8", "surrogateescape").decode("utf-8")
+    except UnicodeError:
+        return argument
 
 
 def split_citation(path: str) -> tuple[str, int, int | None]:

@@ -26,7 +26,10 @@ def openclaw() -> None:
         run(arguments[1:], "openclaw memory")
     other = next_openclaw(sys.argv[0], os.environ.get("PATH", os.defpath))
     if other is None:
-        print("openclaw: only `openclaw memory` is installed here; install OpenClaw for the rest", file=sys.stderr)
+        what = (
+            "only `openclaw memory` is installed here; see `openclaw memory --help`, or install OpenClaw for the rest"
+        )
+        print(f"openclaw: {what}", file=sys.stderr)
         sys.exit(2)
     if os.name == "nt":
         import subprocess

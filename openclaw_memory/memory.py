@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any
 
+from .bank.errors import UsageFault
 from .bank.journal import retain
 from .bank.sync import SyncReport, sync
 from .bank.workspace import Workspace
@@ -18,7 +19,7 @@ from .recall.search import DEFAULT_RESULTS, memory_search
 class Memory:
     """One workspace. ``Memory("~/notes").recall("what does Peter prefer?")``.
 
-    Every method raises ``openclaw_memory.bank.errors.MemoryFault`` (one line, with what to do) for faults in the
+    Every method raises ``openclaw_memory.MemoryFault`` (one line, with what to do) for faults in the
     input or the workspace; ``memory_search`` and ``memory_get`` report theirs in what they return. ``now`` is the
     clock's time where none is given.
     """
@@ -40,15 +41,20 @@ class Memory:
         **filters: Any,
     ) -> dict[str, Any]:
         """A cited bundle (``docs/json.md``, recall). ``filters``: since, until, as_of, around, entity, kind,
-        min_confidence, source, as on the command line."""
+        min_confidence, source, as on the command line; days may be dates, and kinds a list."""
         moment = now or _now()
+        if k < 1 or budget < 1:
+            raise UsageFault(f"k={k}, budget={budget}: both must be 1 or more")
+        unknown = sorted(set(filters) - _FILTERS)
+        if unknown:
+            raise UsageFault(f"no such filter: {', '.join(unknown)}", remedy=f"use {', '.join(sorted(_FILTERS))}")
         return recall(
             self.workspace,
             query,
             now=moment,
             k=k,
             budget=budget,
-            filters=make_filters(moment, **filters),
+            filters=make_filters(moment, **{name: _written(value) for name, value in filters.items()}),
             explain=explain,
             no_sync=no_sync,
         )
@@ -64,13 +70,24 @@ class Memory:
         """OpenClaw's tool of that name (``docs/json.md``, get)."""
         return memory_get(self.workspace, path, from_line, lines)
 
-    def retain(self, bullets: Sequence[str], *, day: date | None = None) -> list[str]:
-        """Append bullets such as ``- W @Peter: Lives in Lisbon.`` to a day's log; their citations."""
-        return retain(self.workspace, bullets, day or _now().date())
+    def retain(self, facts: str | Sequence[str], *, day: date | None = None) -> list[str]:
+        """Append facts such as ``W @Peter: Lives in Lisbon.`` (or one of them) to a day's log; their citations."""
+        given = [facts] if isinstance(facts, str) else facts
+        return retain(self.workspace, [f"- {fact.removeprefix('- ')}" for fact in given], day or _now().date())
 
     def sync(self, *, force: bool = False) -> SyncReport:
         """Bring the index up to date (recall and search do that by themselves)."""
         return sync(self.workspace, force=force)
+
+
+_FILTERS = {"since", "until", "as_of", "around", "entity", "kind", "min_confidence", "source"}
+
+
+def _written(value: Any) -> Any:
+    """A filter's value as the command line would have it."""
+    if isinstance(value, date):
+        return value.isoformat()
+    return ",".join(value) if isinstance(value, list | tuple | set) else value
 
 
 def _now() -> datetime:

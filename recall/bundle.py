@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
+from ..parsers.chunks import cut_line
 from ..parsers.tokens import estimate_tokens
 from .candidates import Passage
 
@@ -123,15 +124,24 @@ def _timestamp(passage: Passage, days: dict[str, Any] | None) -> str | None:
 
 def fit(candidates: Sequence[Ranked], k: int, budget: int) -> tuple[list[Ranked], int, int]:
     """The first ``k`` that fit into ``budget`` tokens, best first, smaller ones filling what larger ones leave; their
-    tokens, and how many were left out. The best one always fits if it costs no more than the budget."""
+    tokens, and how many were left out. The best one is cut to the budget if it is larger."""
     taken: list[Ranked] = []
     spent = 0
-    for candidate in candidates:
+    for number, candidate in enumerate(candidates):
         cost = estimate_tokens(content(candidate.passage))
+        if not number and cost > budget and k > 0:
+            candidate = candidate._replace(passage=_cut(candidate.passage, budget))
+            cost = estimate_tokens(content(candidate.passage))
         if len(taken) < k and spent + cost <= budget:
             taken.append(candidate)
             spent += cost
     return taken, spent, len(candidates) - len(taken)
+
+
+def _cut(passage: Passage, budget: int) -> Passage:
+    """A passage with as much of its text as fits, and a sign that more follows."""
+    text = next(cut_line(passage.text.replace("\n", " "), max(1, budget - 1)), "")
+    return passage._replace(text=f"{text.rstrip()} …", details="")
 
 
 def strict_scores(candidates: Sequence[Ranked], best: float) -> list[float]:

@@ -123,7 +123,7 @@ def by_time(connection: Connection, first: int, last: int, where: Condition) -> 
 
 
 def newest(connection: Connection, where: Condition) -> list[int]:
-    """The newest passages that pass the filters: what a question without a word of its own gets."""
+    """The newest passages that pass the filters: what filters alone, without a word, ask for."""
     return _listed(connection, "1", [], where, "p.kind = 'note'")
 
 

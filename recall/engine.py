@@ -137,7 +137,7 @@ class _Search:
             first, last = interval.first.toordinal(), interval.last.toordinal()
             if not self._has_content() or not self.lexical or last - first <= NARROW_DAYS:
                 found.update(dict.fromkeys(channels.by_time(self.connection, first, last, self.where)))
-        if not found and not self.question.terms:
+        if not found and not self.question.terms and self.where.sql:
             found.update(dict.fromkeys(channels.newest(self.connection, self.where)))
         return list(found)
 
@@ -151,7 +151,7 @@ class _Search:
         section = self._blended(chunks, alike, ids)
         exact = [signals.identifier_pattern(identifier) for identifier in self.question.identifiers]
         recent = signals.recent_signals(passages)
-        words = bool(self.lexical or self.alike)
+        words = bool(self.expression.exact)
         in_play = {"lexical": words, "section": words, "entity": bool(self.names.named)}
         in_play |= {"lead": bool(self.names.named), "now": self.question.asks_now}
         in_play |= {"time": bool(self.asked), "when": self.question.asks_when, "exact": bool(exact)}

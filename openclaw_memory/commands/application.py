@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
 import typer
 
+from .. import __version__
 from ..guarded import guarded
 from . import facts, places, reading, upkeep
 
@@ -28,12 +30,22 @@ def application() -> typer.Typer:
     )
 
     @app.callback()
-    def _all() -> None:
+    def _all(
+        version: Annotated[
+            bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+        ] = False,
+    ) -> None:
         pass
 
     for module in (reading, facts, places, upkeep):
         module.register(app, run)
     return app
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"openclaw-memory {__version__}")
+        raise typer.Exit
 
 
 def run(command: Callable[[], int | None], debug: bool) -> None:

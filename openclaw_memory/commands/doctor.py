@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..bank.config import configuration_path
+from ..bank.config import read_configuration
 from ..bank.driver import Connection, DatabaseError, describe
 from ..bank.errors import MemoryFault
 from ..bank.workspace import Workspace
@@ -52,8 +52,12 @@ def integrity(connection: Connection) -> str:
 def _checks(workspace: str, agent: str) -> Iterator[Check]:
     yield from _installation()
     try:
-        path = configuration_path(os.environ)
-        yield Check("configuration", OK, path if os.path.isfile(path) else "no openclaw.json; defaults are used")
+        configuration = read_configuration(os.environ)
+        yield Check("configuration", OK, configuration.path or "no openclaw.json; defaults are used")
+    except MemoryFault as fault:
+        yield Check("configuration", FAIL, str(fault))
+        return
+    try:
         choice = choose(workspace, agent)
         bank = Workspace.open(choice.path)
     except MemoryFault as fault:

@@ -101,9 +101,12 @@ def retain_command(
     when: date = moment.date()
     if day:
         try:
-            when = parse_when(day, moment).first
+            days = parse_when(day, moment)
         except ValueError as error:
             raise UsageFault(f"--day {day!r}: {error}") from None
+        if days.first != days.last:
+            raise UsageFault(f"--day {day!r}: more than one day", remedy="name one, like 2025-11-27 or yesterday")
+        when = days.first
     given = [line for text in texts for line in (_stdin_lines() if text == "-" else [text])]
     if not given:
         raise UsageFault(
@@ -114,7 +117,8 @@ def retain_command(
     for bullet in bullets:
         parsed = parse_file(f"## Retain\n\n{bullet}\n", f"memory/{when.isoformat()}.md")
         if parsed.diagnostics or len(parsed.facts) != 1:
-            problem = parsed.diagnostics[0].message if parsed.diagnostics else "it reads as no single fact"
+            faults = [diagnostic.message.split(";")[0] for diagnostic in parsed.diagnostics]
+            problem = faults[0] if faults else "it reads as no single fact"
             raise UsageFault(f"not retained: {problem}", bullet)
         ids.append(parsed.facts[0].id)
     cited = retain(open_workspace(workspace, agent), bullets, when)
@@ -162,8 +166,8 @@ def facts_command(file: str, as_path: str, workspace: str, agent: str, as_json: 
     from ..bank.files import decode
     from ..parsers.parse import parse_file
 
-    text = decode(sys.stdin.buffer.read()) if file == "-" else read_text(file).text
     path = as_path or _path_of(file, workspace, agent)
+    text = decode(sys.stdin.buffer.read()) if file == "-" else read_text(_where(file, workspace, agent)).text
     parsed = parse_file(text, path)
     if as_json:
         emit_json(facts_json(parsed))
@@ -214,6 +218,17 @@ def _path_of(file: str, workspace: str, agent: str) -> str:
         return file.replace(os.sep, "/")
     relative = bank.relative(real)
     return relative if relative != real.replace(os.sep, "/") else file.replace(os.sep, "/")
+
+
+def _where(file: str, workspace: str, agent: str) -> str:
+    """The file itself: as given, or below the workspace where only that one exists."""
+    if not os.path.lexists(file) and not os.path.isabs(file):
+        try:
+            inside = os.path.join(open_workspace(workspace, agent).root, file)
+        except MemoryFault:
+            return file
+        return inside if os.path.isfile(inside) else file
+    return file
 
 
 def lint_command(paths: list[str], workspace: str, agent: str, as_json: bool) -> int:

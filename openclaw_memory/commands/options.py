@@ -32,4 +32,6 @@ Now = Annotated[
     str, typer.Option("--now", metavar="TIME", help="Answer as if it were this ISO date or date-time, in local time.")
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback when something goes wrong.")]
-NoSync = Annotated[bool, typer.Option("--no-sync", help="Answer from the index as it is, without looking for changes.")]
+NoSync = Annotated[
+    bool, typer.Option("--no-sync", help="Answer from the index as it is; the first one is built all the same.")
+]

@@ -24,7 +24,9 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
         around: Annotated[
             str, typer.Option(metavar="WHEN", help="Near then: within a week of a day, or the span's own length.")
         ] = "",
-        as_of: Annotated[str, typer.Option(metavar="WHEN", help="As it was known then: nothing from later days.")] = "",
+        as_of: Annotated[
+            str, typer.Option(metavar="WHEN", help="As it was known then: nothing from logs of later days.")
+        ] = "",
         entity: Annotated[str, typer.Option(metavar="NAME", help="Only what mentions or names this entity.")] = "",
         kind: Annotated[
             str, typer.Option(metavar="KINDS", help="world, experience, opinion, observation, note; several by commas.")
