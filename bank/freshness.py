@@ -48,7 +48,7 @@ def open_fresh(workspace: Workspace, *, no_sync: bool = False, progress: Progres
     try:
         report = sync(workspace, timeout=0.0 if connection is not None else 60.0, progress=progress, damage=damage)
     except Busy:
-        reopened = open_to_read(workspace)
+        reopened = _reopened(workspace)
         if reopened is None:
             raise
         return Fresh(reopened, True, ["another process is updating the index; this answer may miss the latest changes"])
@@ -56,10 +56,18 @@ def open_fresh(workspace: Workspace, *, no_sync: bool = False, progress: Progres
         if can_write_index(workspace):
             raise
         return _fresh_in_memory(workspace, progress, fault)
-    reopened = open_to_read(workspace)
+    reopened = _reopened(workspace)
     if reopened is None:
-        raise MemoryFault("the index vanished while it was used", workspace.index_path, "run the command again")
+        raise Busy("the index was deleted while it was used", workspace.index_path, "run the command again")
     return Fresh(reopened, False, _notes(report))
+
+
+def _reopened(workspace: Workspace) -> Connection | None:
+    """The index that another process, or this one, has just written; None where it is gone or being made."""
+    try:
+        return open_to_read(workspace)
+    except IndexUnusable:
+        return None
 
 
 def _fresh_in_memory(workspace: Workspace, progress: Progress | None, fault: MemoryFault) -> Fresh:
@@ -102,6 +110,9 @@ def ask_fresh(
     except DatabaseError as error:
         if not is_damage(error):
             raise fault_of_database(error, workspace) from None
+        damage = str(error)
+    except (ValueError, OverflowError) as error:
+        # What stands in the index does not read as what was put there.
         damage = str(error)
     finally:
         fresh.connection.close()

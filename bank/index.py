@@ -29,17 +29,20 @@ def open_to_read(workspace: Workspace) -> Connection | None:
     """
     if not os.path.isfile(workspace.index_path):
         return None
+    # An index that is being made for the first time is none yet.
     try:
         connection = connect_to_read(workspace.index_path)
     except DatabaseError as error:
         raise IndexUnusable(f"cannot be opened ({error})") from None
     try:
         connection.execute("BEGIN")
-        _check(connection, workspace)
+        if _check(connection, workspace):
+            return connection
     except BaseException:
         connection.close()
         raise
-    return connection
+    connection.close()
+    return None
 
 
 def open_to_write(workspace: Workspace) -> tuple[Connection, str]:
@@ -153,17 +156,19 @@ def _created(workspace: Workspace) -> Connection:
     return connection
 
 
-def _check(connection: Connection, workspace: Workspace) -> None:
+def _check(connection: Connection, workspace: Workspace) -> bool:
+    """Whether a usable index has been filled yet; ``IndexUnusable`` for one that is not usable."""
     try:
-        row = connection.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()
+        told = dict(connection.execute("SELECT key, value FROM meta").fetchall())
     except OperationalError as error:
         if _code(error) in _BUSY:
             raise fault_of_database(error, workspace) from None
         raise IndexUnusable(f"was incomplete ({error})") from None
-    except DatabaseError as error:
+    except (DatabaseError, ValueError) as error:
         raise IndexUnusable(f"was damaged ({error})") from None
-    if row is None or row[0] != fingerprint():
+    if told.get("fingerprint") != fingerprint():
         raise IndexUnusable("was made by another version")
+    return "filled" in told
 
 
 @contextlib.contextmanager

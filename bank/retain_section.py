@@ -59,7 +59,7 @@ def _sections(document: Document) -> list[tuple[int, int, int]]:
     for block in document.blocks:
         if block.kind == "heading" and not block.managed:
             level = 0 if level and block.level <= level else level
-            if not level and is_retain_heading(block.text):
+            if not level and is_retain_heading(block.text[:300]):
                 level = block.level
                 found.append((block.end_line,) * 3)
                 continue

@@ -5,6 +5,7 @@ an unreadable folder proves nothing.
 """
 
 import os
+import re
 import stat
 from typing import NamedTuple
 
@@ -13,11 +14,12 @@ from .workspace import CORE_NAMES, Workspace
 _ROOT_FILES = (*CORE_NAMES, "USER.md")
 _FOLDERS = ("memory", "bank")
 _TEMPLATES = "memory/templates"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _NOT_INDEXED = frozenset(("template.md", "index.md"))
 
 
-#: A file as ``stat`` saw it: size in bytes, modification time in nanoseconds, inode.
-Seen = tuple[int, int, int]
+#: A file as ``stat`` saw it: size in bytes, times of the last change of its text and of its inode in nanoseconds, inode.
+Seen = tuple[int, int, int, int]
 
 
 class Scan(NamedTuple):
@@ -105,17 +107,18 @@ def _see(entry: os.DirEntry[str], path: str, files: dict[str, Seen], unread: lis
         unread.append(_shown(path))
         return
     if stat.S_ISREG(status.st_mode):
-        if _shown(path) == path:
+        if path.isprintable() or _shown(path) == path:
             files[path] = _seen(status)
         else:
             unread.append(_shown(path))
 
 
 def _shown(path: str) -> str:
-    """A path with ``?`` for what is not UTF-8 in it: no citation could name such a file, so none is read."""
-    return path if path.isascii() else path.encode("utf-8", "replace").decode("utf-8")
+    """A path with ``?`` for what is not UTF-8 in it or a control character: no citation could name such a file, so none
+    is read."""
+    return path if path.isprintable() else _CONTROL.sub("?", path.encode("utf-8", "replace").decode("utf-8"))
 
 
 def _seen(status: os.stat_result) -> Seen:
     """The inode is cut to what SQLite's integers hold; some file systems use all 64 bits."""
-    return status.st_size, status.st_mtime_ns, status.st_ino & 0x7FFF_FFFF_FFFF_FFFF
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino & 0x7FFF_FFFF_FFFF_FFFF

@@ -30,10 +30,10 @@ def fingerprint() -> str:
 def m001_files_and_passages(database: Database) -> None:
     for statement in (
         "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
-        # size, mtime_ns, inode: as stat saw it; read_ns: the clock when it was read; day: proleptic ordinal.
+        # size, mtime_ns, ctime_ns, inode: as stat saw it; read_ns: the clock when it was read; day: proleptic ordinal.
         "CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, role TEXT NOT NULL, day INTEGER,"
-        " title TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, inode INTEGER NOT NULL,"
-        " read_ns INTEGER NOT NULL, hash TEXT NOT NULL)",
+        " title TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL,"
+        " inode INTEGER NOT NULL, read_ns INTEGER NOT NULL, hash TEXT NOT NULL)",
         # One row for each place where something is said; key is equal for one thing said in several places.
         # position: order in the file; day, first, last: proleptic ordinals; timely: 0 no time expression, 1 a weak one
         # (a clock time, a duration), 2 one that names days; spans: JSON [[first, last], …] of all of them.
@@ -88,3 +88,8 @@ def create(connection: Connection) -> None:
         migrations()(migration)
     migrations.apply(Database(connection, execute_plugins=False))
     connection.execute("INSERT INTO meta VALUES ('fingerprint', ?)", [fingerprint()])
+
+
+def mark_filled(connection: Connection) -> None:
+    """Say that the index has been filled once: until then there is nothing in it to answer from."""
+    connection.execute("INSERT OR IGNORE INTO meta VALUES ('filled', 'yes')")

@@ -25,13 +25,13 @@ class FileRow(NamedTuple):
     hash: str
 
 
-#: size in bytes, mtime_ns, inode, and read_ns: the clock when the file was read.
-Stamp = tuple[int, int, int, int]
+#: What ``stat`` saw (``Seen``), and read_ns: the clock when the file was read.
+Stamp = tuple[int, int, int, int, int]
 
 
 def stored_stamps(connection: Connection) -> dict[str, Stamp]:
     """How each indexed file looked when it was last read, by path."""
-    rows = connection.execute("SELECT path, size, mtime_ns, inode, read_ns FROM files")
+    rows = connection.execute("SELECT path, size, mtime_ns, ctime_ns, inode, read_ns FROM files")
     return {row[0]: row[1:] for row in rows}
 
 
@@ -53,15 +53,15 @@ def write_file(
     row = (parsed.path, parsed.role, _ordinal(parsed.day), parsed.title, *seen, read_ns, digest)
     if file_id is None:
         file_id = connection.execute(
-            "INSERT INTO files (path, role, day, title, size, mtime_ns, inode, read_ns, hash)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO files (path, role, day, title, size, mtime_ns, ctime_ns, inode, read_ns, hash)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             row,
         ).lastrowid
     else:
         _clear(connection, file_id)
         connection.execute(
-            "UPDATE files SET path = ?, role = ?, day = ?, title = ?, size = ?, mtime_ns = ?, inode = ?, read_ns = ?,"
-            " hash = ? WHERE id = ?",
+            "UPDATE files SET path = ?, role = ?, day = ?, title = ?, size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?,"
+            " read_ns = ?, hash = ? WHERE id = ?",
             (*row, file_id),
         )
     assert file_id is not None
@@ -82,7 +82,7 @@ def write_file(
 def touch_file(connection: Connection, file_id: int, seen: Seen, read_ns: int) -> None:
     """Remember how a file looks that was read again and holds the same bytes."""
     connection.execute(
-        "UPDATE files SET size = ?, mtime_ns = ?, inode = ?, read_ns = ? WHERE id = ?",
+        "UPDATE files SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, read_ns = ? WHERE id = ?",
         (*seen, read_ns, file_id),
     )
 

@@ -20,6 +20,7 @@ from .index import (
     transaction,
 )
 from .scan import Scan, Seen, scan
+from .schema import mark_filled
 from .store import (
     FileRow,
     Stamp,
@@ -101,6 +102,8 @@ def sync(
                     if not is_damage(error):
                         raise
                     damage = str(error)
+                except ValueError as error:
+                    damage = str(error)
             set_aside(workspace)
             note = f"the index was damaged ({damage}); it was set aside and built again"
             return _run(workspace, progress, force)._replace(note=note)
@@ -121,7 +124,7 @@ def _compare(workspace: Workspace, found: Scan, connection: Connection) -> Chang
     read = []
     for path, seen in found.files.items():
         stamp = stored.get(path)
-        if stamp is None or stamp[:3] != seen or (_is_racy(stamp) and _differs(workspace, path, connection)):
+        if stamp is None or stamp[:4] != seen or (_is_racy(stamp) and _differs(workspace, path, connection)):
             read.append(path)
     absent = [path for path in stored if path not in found.files and found.proves_absent(path)]
     return Changes(sorted(read), sorted(absent), found.unread)
@@ -133,7 +136,7 @@ def _is_racy(stamp: Stamp) -> bool:
     Coarse clocks (whole seconds) need two seconds, others a twentieth of one.
     """
     written = stamp[1]
-    return stamp[3] < written + (2_000_000_000 if written % 1_000_000_000 == 0 else 50_000_000)
+    return stamp[4] < written + (2_000_000_000 if written % 1_000_000_000 == 0 else 50_000_000)
 
 
 def _differs(workspace: Workspace, path: str, connection: Connection) -> bool:
@@ -188,6 +191,7 @@ class Run:
                 remember_terms(self.connection, self.written)
             if self.progress and read:
                 self.progress(len(read), len(read))
+            mark_filled(self.connection)
         report.removed.sort()
         return report
 

@@ -46,6 +46,7 @@ class Block(NamedTuple):
     marker: str = ""
     children: tuple[Block, ...] = ()
     managed: int = 0
+    parts: tuple[tuple[str, int, int], ...] = ()
 
 
 class Document(NamedTuple):
@@ -119,16 +120,26 @@ class _Builder:
         elif re.match(r"\s*\d", self._after_marks(first, depth - 1)):
             marker = "number"
         inside = self.blocks(tokens, "list_item_close")
-        texts: list[str] = []
+        parts: list[tuple[str, int, int]] = []
         children: list[Block] = []
+        after_child = False
         for block in inside:
-            if block.kind in ("paragraph", "heading") or (block.kind == "code" and not texts and not children):
-                texts.append(self._item_text(block, first, depth))
-            else:
+            code = block.kind == "code" and not parts and not children
+            if block.kind not in ("paragraph", "heading") and not code:
                 children.append(block)
+                after_child = True
+                continue
+            text = self._item_text(block, first, depth)
+            start = block.line
+            if parts and not after_child:
+                above, start, _ = parts.pop()
+                text = f"{above} {text}".strip()
+            parts.append((text, start, block.end_line))
+            after_child = False
         last = max((block.end_line for block in inside), default=first + 1)
-        text = " ".join(filter(None, texts))
-        return Block("item", first + 1, last, text, 0, marker, tuple(children), lines.managed[first])
+        text = " ".join(part[0] for part in parts if part[0])
+        managed = lines.managed[first]
+        return Block("item", first + 1, last, text, 0, marker, tuple(children), managed, tuple(parts))
 
     def _item_text(self, block: Block, first: int, depth: int) -> str:
         if block.line - 1 != first:

@@ -59,9 +59,8 @@ def _passages(document: Document, block: Block, above: tuple[str, ...]) -> Itera
     """(text, first line, last line, the items that it hangs below) of each note in a block."""
     lines = document.lines.plain
     if block.kind == "item":
-        own = min((c.line for c in block.children), default=block.end_line + 1) - 1
-        own = _last_text(lines, block.line, max(own, block.line))
-        yield from ((*entry, above) for entry in _entries(lines, block.text, block.line, own))
+        for text, first, last in block.parts:
+            yield from ((*entry, above) for entry in _entries(lines, text, first, last))
         inner = (*above, block.text[:_LONGEST_PARENT]) if block.text else above
         for child in block.children:
             yield from _passages(document, child, inner)

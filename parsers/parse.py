@@ -40,7 +40,7 @@ def parse_file(text: str, path: str) -> ParsedFile:
         path,
         role,
         day,
-        next((b.text for b in document.blocks if b.kind == "heading" and b.text), ""),
+        next((b.text[:300] for b in document.blocks if b.kind == "heading" and b.text), ""),
         _aliases(front.values),
         front.values,
         tuple(facts),
@@ -66,6 +66,6 @@ def _trails(document: Document) -> list[tuple[int, str]]:
         if block.kind == "heading":
             while open_headings and open_headings[-1][0] >= block.level:
                 open_headings.pop()
-            open_headings.append((block.level, block.text))
+            open_headings.append((block.level, block.text[:120]))
             trails.append((block.line, " > ".join(text for _, text in open_headings if text)))
     return trails

@@ -25,6 +25,8 @@ from .times import find_times, occurred
 _WORDY = re.compile(r"[\s.。!！]+$")
 _PLAIN_SLUG = re.compile(r"[^\W_][\w-]*", re.UNICODE)
 _OPENS_BLOCK = re.compile(r"[>|#=]|[-*+•–—](\s|$)|\d{1,9}[.)](\s|$)|([-*_])(\s*\3){2,}\s*$")
+#: How much of a heading goes into the trail of what stands below it, and how much of one is looked at for the word.
+_LONGEST_HEADING, _LONGEST_TITLE = 120, 300
 _MESSAGES = {
     "legacy-type": "E is read as B (experience); write B",
     "lowercase-type": "write the type letter as a capital",
@@ -62,9 +64,9 @@ def place_blocks(document: Document, day: date | None) -> Iterator[Placed]:
                 dated.pop()
             if retain_level and level <= retain_level:
                 retain_level = 0
-            if not retain_level and is_retain_heading(block.text):
+            if not retain_level and is_retain_heading(block.text[:_LONGEST_TITLE]):
                 retain_level = level
-            trail.append((level, block.text))
+            trail.append((level, block.text[:_LONGEST_HEADING]))
             named = day_of(block.text) if day is None else None
             if named:
                 dated.append((level, named))
@@ -142,13 +144,12 @@ class _Reader:
             self._report(block.line, "empty-fact")
             # There is no fact to hold what stands below: typed bullets are facts of their own, the rest is narrative.
             for child in (*block.children, *below):
-                if child.kind == "item":
-                    inner = placed._replace(block=child)
-                    own = parse_typed(child.text) if child.marker == "bullet" else None
-                    if own:
-                        self._typed(own, inner, [])
-                    else:
-                        self.rest.append(inner)
+                inner = placed._replace(block=child)
+                own = parse_typed(child.text) if child.marker == "bullet" else None
+                if own:
+                    self._typed(own, inner, [])
+                else:
+                    self.rest.append(inner)
             return
         if typed.letter in "Ee":
             self._report(block.line, "legacy-type")
@@ -157,6 +158,10 @@ class _Reader:
         if typed.bad_confidence:
             self._report(block.line, "bad-confidence")
         details = tuple(_details([*block.children, *below]))
+        # A table, a quote or a code block below a fact is no detail of it, but narrative that hangs below it.
+        trail = (*placed.trail, typed.text[:_LONGEST_HEADING])
+        for other in _others([*block.children, *below]):
+            self.rest.append(placed._replace(block=other, trail=trail))
         self.facts.append(
             make_fact(
                 typed.kind,
@@ -182,6 +187,14 @@ def _details(blocks: Iterable[Block]) -> Iterator[str]:
             if block.text:
                 yield block.text
             yield from _details(block.children)
+
+
+def _others(blocks: Iterable[Block]) -> Iterator[Block]:
+    for block in blocks:
+        if block.kind == "item":
+            yield from _others(block.children)
+        else:
+            yield block
 
 
 def make_fact(

@@ -151,16 +151,17 @@ def load(connection: Connection, ids: Iterable[int]) -> list[Passage]:
     return sorted(found, key=lambda passage: passage.place)
 
 
-def places_of(connection: Connection, keys: Iterable[str]) -> dict[str, list[tuple[str, int, int]]]:
-    """All places (path, line, end line) where each thing is said."""
+def places_of(connection: Connection, keys: Iterable[str], where: Condition) -> dict[str, list[tuple[str, int, int]]]:
+    """All places (path, line, end line) where each thing is said that pass the filters."""
+    also = f" AND {where.sql}" if where.sql else ""
     wanted = list(keys)
     found: dict[str, list[tuple[str, int, int]]] = {}
     for start in range(0, len(wanted), 500):
         part = wanted[start : start + 500]
         rows = connection.execute(
             "SELECT p.key, f.path, p.line, p.end_line FROM passages p JOIN files f ON f.id = p.file"
-            f" WHERE p.key IN ({', '.join('?' * len(part))}) ORDER BY f.path, p.line, p.position",
-            part,
+            f" WHERE p.key IN ({', '.join('?' * len(part))}){also} ORDER BY f.path, p.line, p.position",
+            (*part, *where.parameters),
         )
         for key, path, line, end_line in rows:
             found.setdefault(key, []).append((path, line, end_line))

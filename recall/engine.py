@@ -19,6 +19,7 @@ from .bundle import Ranked, fit, fold_repeats, ordered, push_back_repeats, resul
 from .compounds import relatives
 from .filters import Filters, about, condition
 from .inflections import other_forms
+from .name_pattern import name_pattern
 from .question import Question, Term, quoted, read_question
 
 DEFAULT_K = 20
@@ -54,7 +55,8 @@ def recall(
     def ask(connection: Connection) -> _Answer:
         ranked, best = rank(connection, query, now=now, filters=filters or Filters())
         taken, spent, omitted = fit(ranked, max(0, k), max(0, budget))
-        places = channels.places_of(connection, [one.passage.key for one in taken])
+        where = condition(filters or Filters(), connection)
+        places = channels.places_of(connection, [one.passage.key for one in taken], where)
         return _Answer(ranked, best, taken, spent, omitted, places)
 
     answer, fresh = ask_fresh(workspace, ask, no_sync=no_sync, progress=progress)
@@ -207,7 +209,7 @@ class _Search:
         named, common = [], False
         for slug in slugs:
             known = entity(self.connection, slug)
-            named.append(signals.Named(frozenset(known.slugs), signals.name_pattern(known.names)))
+            named.append(signals.Named(frozenset(known.slugs), name_pattern(known.names)))
             common = common or self._is_common(known.slugs)
         rest = tuple(term for term in terms if not any(term.text in span or term.text == span for span in spans))
         if named and common and rest:

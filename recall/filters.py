@@ -10,6 +10,7 @@ from ..parsers.names import fold
 from ..parsers.records import KINDS, Interval
 from ..parsers.scripts import spaced
 from ..parsers.times import parse_when
+from .name_pattern import name_pattern
 from .question import quoted
 
 #: How far around a day ``--around`` looks, in days; around anything longer, its own length again on both sides.
@@ -50,6 +51,9 @@ def make_filters(
 ) -> Filters:
     """Filters from what a person writes (``30d``, ``last week``, ``2025-11-27``; kinds by name or letter, joined by
     commas). Raises ``UsageFault`` naming the option."""
+    for option, text in (("--entity", entity), ("--source", source)):
+        if not text.isprintable() and any("\ud800" <= char <= "\udfff" for char in text):
+            raise UsageFault(f"{option}: not UTF-8", remedy="write it in UTF-8")
     given = {"since": since, "until": until, "as-of": as_of, "around": around}
     days: dict[str, Interval] = {}
     for option, value in given.items():
@@ -83,6 +87,8 @@ def _kinds(given: str) -> tuple[str, ...]:
         if kind not in KINDS:
             raise UsageFault(f"--kind {part!r}: no such kind", remedy=f"use {', '.join(KINDS)} (or W, B, O, S, N)")
         found.append(kind)
+    if given and not found:
+        raise UsageFault(f"--kind {given!r}: names no kind", remedy=f"use {', '.join(KINDS)}")
     return tuple(dict.fromkeys(found))
 
 
@@ -131,9 +137,14 @@ def about(connection: Connection, name: str) -> tuple[str, list[object]]:
     known = entity(connection, meant) if meant else None
     slugs = known.slugs if known else (fold(name),)
     match = " OR ".join(dict.fromkeys(quoted(spaced(n)) for n in (known.names if known else (name,))))
+    # FTS5 finds stems ("marking" for Mark); the names themselves have to be there.
+    pattern = name_pattern(known.names if known else (name,))
+    names_it = f"names_{abs(hash(slugs))}"
+    connection.create_function(names_it, 2, lambda text, details: bool(pattern.search(f"{text}\n{details}")))
     sql = (
         f"(p.id IN (SELECT passage FROM mentions WHERE slug IN ({', '.join('?' * len(slugs))}))"
-        " OR p.id IN (SELECT rowid FROM passage_terms WHERE passage_terms MATCH ?))"
+        " OR (p.id IN (SELECT rowid FROM passage_terms WHERE passage_terms MATCH ?)"
+        f" AND {names_it}(p.text, p.details)))"
     )
     return sql, [*slugs, f"text : ({match})"]
 

@@ -6,13 +6,11 @@ are min-max normalised over the candidates of one question.
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..parsers.names import fold
 from ..parsers.records import Interval
-from ..parsers.scripts import has_unspaced
 from .candidates import Chunk, Passage
 
 #: lexical: bm25 of the passage with its context · section: bm25 of the chunk around it · entity: it mentions what the
@@ -47,15 +45,6 @@ class Named(NamedTuple):
 
     slugs: frozenset[str]
     pattern: re.Pattern[str]
-
-
-def name_pattern(names: Iterable[str]) -> re.Pattern[str]:
-    """Finds any of the names as whole words (anywhere, for scripts without spaces), whatever the case."""
-    parts = []
-    for name in sorted({unicodedata.normalize("NFC", n) for n in names if n}, key=lambda n: (-len(n), n)):
-        body = re.sub(r"(?:\\[-_ ]|[-_ ])+", r"[-_\\s]+", re.escape(name))
-        parts.append(body if has_unspaced(name) else rf"(?<!\w){body}(?!\w)")
-    return re.compile("|".join(parts) or r"(?!)", re.IGNORECASE)
 
 
 def normalised(scores: Mapping[int, float], ids: Iterable[int]) -> dict[int, float]:

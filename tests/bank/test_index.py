@@ -29,7 +29,7 @@ from openclaw_memory.recall.search import memory_search
 
 NOW = datetime(2025, 12, 6, 9, tzinfo=UTC)
 DEMO = Path(__file__).parents[2] / "workspace_template" / "demo"
-QUESTIONS = ("what does Peter prefer?", "what happened last week", "heating", "reply length")
+QUESTIONS = ("what does Peter prefer?", "what happened last week", "heating", "releases on Tuesday")
 PAGE = 4096
 
 
@@ -430,10 +430,10 @@ def test_a_transaction_is_all_or_nothing(workspace: Workspace) -> None:
     try:
         with pytest.raises(DatabaseError), index_module.transaction(connection):
             list(map(connection.execute, statements))
-        assert connection.execute("SELECT count(*) FROM meta").fetchone() == (1,)
+        assert connection.execute("SELECT count(*) FROM meta").fetchone() == (2,)
         with index_module.transaction(connection):
             connection.execute("INSERT INTO meta VALUES ('a', 'b')")
-        assert connection.execute("SELECT count(*) FROM meta").fetchone() == (2,)
+        assert connection.execute("SELECT count(*) FROM meta").fetchone() == (3,)
     finally:
         connection.close()
 

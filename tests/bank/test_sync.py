@@ -433,8 +433,34 @@ def test_a_name_that_is_not_utf_8_is_reported_and_stops_nothing(workspace: Works
 
 
 def test_an_inode_beyond_sqlites_integers_fits() -> None:
-    status = os.stat_result((0o100644, 2**64 - 5, 1, 1, 0, 0, 10, 0, 0, 0))
-    assert 0 <= scan_module._seen(status)[2] < 2**63
+    status = os.stat_result((0o100644, 2**64 - 5, 1, 1, 0, 0, 10, 0, 0, 0), {"st_mtime_ns": 0, "st_ctime_ns": 0})
+    assert 0 <= scan_module._seen(status)[-1] < 2**63
+
+
+@pytest.mark.skipif(os.name == "nt", reason="st_ctime is another thing there")
+def test_an_edit_that_keeps_size_and_time_is_seen(workspace: Workspace) -> None:
+    """What ``rsync --inplace --times`` and ``touch --reference`` leave behind."""
+    path = write(workspace, "memory/a.md", "- W: old\n")
+    sync(workspace)
+    time.sleep(0.1)
+    sync(workspace)
+    status = os.stat(path)
+    with open(path, "r+b") as file:
+        file.write(b"- W: new\n")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert sync(workspace).changed == ["memory/a.md"]
+
+
+def test_a_first_index_that_is_being_made_is_none_yet(workspace: Workspace) -> None:
+    """Questions asked meanwhile used to be answered from the empty tables, with nothing."""
+    write(workspace, "memory/a.md", "- The anchor weighs 12 kg.\n")
+    os.makedirs(workspace.index_dir, exist_ok=True)
+    connection = index_module.open_to_write(workspace)[0]
+    connection.close()
+    assert open_to_read(workspace) is None
+    fresh = open_fresh(workspace)
+    assert fresh.connection.execute("SELECT count(*) FROM passages").fetchone() == (1,)
+    fresh.connection.close()
 
 
 def test_a_scan_names_what_it_cannot_prove(workspace: Workspace) -> None:

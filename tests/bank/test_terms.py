@@ -134,10 +134,10 @@ def test_a_file_that_is_written_over_and_deleted_leaves_no_trace(first: list[str
             for lines in (first, second)
         ]
         other = parse_file("- W @Peter: Lives in Lisbon since 2019.", "memory/2026-01-06.md")
-        write_file(connection, other, (1, 1, 1), 1, "")
+        write_file(connection, other, (1, 1, 1, 1), 1, "")
         before = dump(connection, "passage_terms"), dump(connection, "chunk_terms")
-        number = write_file(connection, parsed[0], (1, 1, 1), 1, "")
-        write_file(connection, parsed[1], (1, 1, 1), 1, "", number)
+        number = write_file(connection, parsed[0], (1, 1, 1, 1), 1, "")
+        write_file(connection, parsed[1], (1, 1, 1, 1), 1, "", number)
         delete_file(connection, number)
         assert (dump(connection, "passage_terms"), dump(connection, "chunk_terms")) == before
         for table in ("passages", "mentions", "names", "spans", "chunks", "files"):
