@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from .errors import Busy, MemoryFault, fault_of
 
+_TEMPORARY = ".openclaw-memory-"
+_STALE_SECONDS = 3600
 BOM = b"\xef\xbb\xbf"
 
 
@@ -83,7 +86,8 @@ def write_atomic(path: str, data: bytes, expected: Stamp | None) -> None:
     must exist.
     """
     folder = os.path.dirname(path) or "."
-    temporary = os.path.join(folder, f".openclaw-memory-{os.getpid()}-{os.urandom(6).hex()}.tmp")
+    _sweep(folder)
+    temporary = os.path.join(folder, f"{_TEMPORARY}{os.getpid()}-{os.urandom(6).hex()}.tmp")
     try:
         status = _status(path)
         _check_unchanged(path, status, expected)
@@ -97,6 +101,16 @@ def write_atomic(path: str, data: bytes, expected: Stamp | None) -> None:
     except OSError as error:
         raise fault_of(error, "cannot write", path) from None
     _sync_folder(folder)
+
+
+def _sweep(folder: str) -> None:
+    """Remove what a writer that was killed between writing and renaming has left, once it is an hour old."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(_TEMPORARY) and entry.name.endswith(".tmp"):
+                with contextlib.suppress(OSError):
+                    if time.time() - entry.stat(follow_symlinks=False).st_mtime > _STALE_SECONDS:
+                        os.unlink(entry.path)
 
 
 def _status(path: str) -> os.stat_result | None:

@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
-from .errors import UsageFault, fault_of
+from ..parsers.masks import without_comments
+from .errors import MemoryFault, UsageFault, fault_of
 from .files import BOM, ChangedMeanwhile, FileMissing, decode, newline_of, read_text, write_atomic, writer_lock
 from .retain_section import Place, places, reads_back
 from .workspace import Workspace
@@ -17,8 +18,6 @@ ATTEMPTS = 5
 
 _BULLET = re.compile(r"[-*+•]\s+(\S.*)$")
 _STRUCTURE = re.compile(r"`{3}|~{3}|#{1,6}\s|>|[-*+•]\s|<!--")
-_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
-_COMMENT = re.compile(r"<!--.*?-->")
 
 
 def retain(workspace: Workspace, bullets: Sequence[str], day: date, *, timeout: float = 10.0) -> list[str]:
@@ -63,7 +62,7 @@ def _one_bullet(bullet: str) -> str:
         empty = not line.strip("-*+• ")
         what = "there is nothing to retain" if empty else "a line to retain does not start with '- '"
         raise UsageFault(what, line[:80], "write it like '- W @Peter: Lives in Lisbon.'")
-    if _STRUCTURE.match(match.group(1)) or "<!--" in _COMMENT.sub("", _CODE.sub("", line)):
+    if _STRUCTURE.match(match.group(1)) or without_comments(line)[1] is not None:
         raise UsageFault(
             "a line to retain opens a code block, a comment, a quote, a heading or a list",
             line[:80],
@@ -78,8 +77,11 @@ def _with_bullets(data: bytes, bullets: list[str], day: date) -> tuple[bytes, in
         head = [f"# {day.isoformat()[:10]}", "", HEADING, ""]
         return data + _encode([*head, *bullets], "\n") + b"\n", len(head) + 1
     path = f"memory/{day.isoformat()[:10]}.md"
-    tried = [_insert(data, bullets, place) for place in places(decode(data))]
-    return next((one for one in tried if reads_back(decode(one[0]), path, bullets, one[1])), tried[-1])
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise MemoryFault("not retained: the log is UTF-16", path, "save it as UTF-8")
+    old = decode(data)
+    tried = [_insert(data, bullets, place) for place in places(old)]
+    return next((one for one in tried if reads_back(decode(one[0]), path, bullets, one[1], old)), tried[-1])
 
 
 def _insert(data: bytes, bullets: list[str], place: Place) -> tuple[bytes, int]:

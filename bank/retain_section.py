@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..parsers.document import Block, Document, parse_document
-from ..parsers.headings import is_retain_heading
+from ..parsers.headings import LONGEST_TITLE, is_retain_heading
 from ..parsers.parse import parse_file
 
 
@@ -43,12 +43,16 @@ def places(text: str) -> Iterator[Place]:
             yield place
 
 
-def reads_back(text: str, path: str, bullets: list[str], first: int) -> bool:
-    """Whether the parser finds in ``text`` what it finds in the bullets alone, from line ``first`` (1-based) on."""
+def reads_back(text: str, path: str, bullets: list[str], first: int, old: str) -> bool:
+    """Whether the parser finds in ``text`` what it finds in the bullets alone, from line ``first`` (1-based) on, and
+    besides all that it found in the ``old`` text, details included."""
     alone = parse_file("## Retain\n\n" + "\n".join(bullets), path).facts
     expected = [(fact.id, fact.confidence, fact.line - 3 + first) for fact in alone]
-    found = {(fact.id, fact.confidence, fact.line) for fact in parse_file(text, path).facts if not fact.details}
-    return all(one in found for one in expected)
+    now = parse_file(text, path).facts
+    found = {(fact.id, fact.confidence, fact.line) for fact in now if not fact.details}
+    kept = {(fact.id, fact.confidence, fact.details) for fact in now}
+    before = {(fact.id, fact.confidence, fact.details) for fact in parse_file(old, path).facts}
+    return before <= kept and all(one in found for one in expected)
 
 
 def _sections(document: Document) -> list[tuple[int, int, int]]:
@@ -59,7 +63,7 @@ def _sections(document: Document) -> list[tuple[int, int, int]]:
     for block in document.blocks:
         if block.kind == "heading" and not block.managed:
             level = 0 if level and block.level <= level else level
-            if not level and is_retain_heading(block.text[:300]):
+            if not level and is_retain_heading(block.text[:LONGEST_TITLE]):
                 level = block.level
                 found.append((block.end_line,) * 3)
                 continue

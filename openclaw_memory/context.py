@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 
 from .bank.config import WorkspaceChoice, find_workspace
 from .bank.errors import UsageFault
@@ -31,9 +31,13 @@ def read_now(given: str) -> datetime:
         return datetime.now().astimezone()
     try:
         moment = datetime.fromisoformat(given)
+    except ValueError:
+        raise UsageFault(f"--now {given!r}: not a date or date-time", remedy="write 2025-12-06T09:00") from None
+    try:
         return moment if moment.tzinfo else moment.astimezone()
     except (ValueError, OverflowError, OSError):
-        raise UsageFault(f"--now {given!r}: not a date or date-time", remedy="write 2025-12-06T09:00") from None
+        # The local zone does not reach to the ends of the calendar.
+        return moment.replace(tzinfo=UTC)
 
 
 def progress_bar() -> Callable[[int, int], None] | None:

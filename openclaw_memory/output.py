@@ -27,7 +27,12 @@ def emit_json(answer: Any) -> None:
 
 def note(line: str) -> None:
     """A line for the person at the terminal."""
-    print(line, file=sys.stderr)
+    print(visible(line), file=sys.stderr)
+
+
+def say(line: str) -> None:
+    """A line of the answer, without what a terminal would obey."""
+    print(visible(line))
 
 
 def coloured() -> bool:
@@ -89,11 +94,11 @@ def _facts_of(result: dict[str, Any]) -> str:
     if result["timestamp"]:
         parts.append(result["timestamp"])
     if result["entities"]:
-        parts.append(" ".join(f"@{name}" for name in result["entities"]))
+        parts.append(visible(" ".join(f"@{name}" for name in result["entities"])))
     if result["origin"] != "stated":
         parts.append(result["origin"])
     others = len(result["places"]) - 1
-    parts.append(paint(result["source"], "bold") + (f" (+{others})" if others else ""))
+    parts.append(paint(visible(result["source"]), "bold") + (f" (+{others})" if others else ""))
     parts.append(paint(f"{result['score']:.3f}", "dim"))
     return " · ".join(parts)
 
@@ -105,7 +110,7 @@ def print_search(answer: dict[str, Any]) -> None:
             print()
         lines = f"#L{result['startLine']}"
         lines += f"-L{result['endLine']}" if result["endLine"] > result["startLine"] else ""
-        print(f"{paint(result['path'] + lines, 'bold')}  {paint(format(result['score'], '.3f'), 'dim')}")
+        print(f"{paint(visible(result['path'] + lines), 'bold')}  {paint(format(result['score'], '.3f'), 'dim')}")
         snippet = result["snippet"].rsplit("\n\nSource: ", 1)[0] if "citation" in result else result["snippet"]
         print(wrapped(snippet, "  "))
     _tell(answer, len(answer["results"]), "")
@@ -121,6 +126,7 @@ def _tell(answer: dict[str, Any], count: int, more: str) -> None:
 
 def print_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> None:
     """Aligned columns; the last one is not padded."""
+    rows = [[visible(cell) for cell in row] for row in rows]
     widths = [max(_columns(row[n]) for row in [*rows, header]) for n in range(len(header))]
     print(paint(_row(header, widths), "dim"))
     for row in rows:

@@ -39,45 +39,52 @@ def read_front_matter(lines: list[str]) -> FrontMatter:
     return FrontMatter({}, 0, True) if values is None else FrontMatter(values, close + 1, False)
 
 
+class _Entry:
+    """One key's value while its lines are read: items of a list, each of one or more lines, or lines of a text."""
+
+    def __init__(self, given: str) -> None:
+        self.scalar = bool(_BLOCK_SCALAR.match(given))
+        value = "" if self.scalar else _value(given)
+        self.bad = value is None
+        self.is_list = isinstance(value, tuple)
+        self.items: list[list[str]] = [[v] for v in value] if isinstance(value, tuple) else [[value]] if value else []
+
+    def go_on(self, text: str) -> None:
+        """Take an indented line: of a block scalar, a list, or a nested map."""
+        if not self.scalar and (text == "-" or text.startswith("- ")):
+            item = _value(text[1:].strip())
+            self.bad = self.bad or item is None or (bool(self.items) and not self.is_list)
+            self.is_list = True
+            self.items.append([item if isinstance(item, str) else ", ".join(item or ())])
+        elif self.items:
+            self.items[-1].append(text)
+        else:
+            self.items.append([text])
+
+    @property
+    def value(self) -> str | tuple[str, ...]:
+        whole = ["\n".join(lines) for lines in self.items]
+        return tuple(whole) if self.is_list else "\n".join(whole)
+
+
 def _parse(body: list[str]) -> Values | None:
-    values: Values = {}
-    key = ""
-    scalar = False
+    entries: dict[str, _Entry] = {}
+    entry: _Entry | None = None
     for line in body:
-        if not line.strip() or (line.lstrip().startswith("#") and not scalar):
+        if not line.strip() or (line.lstrip().startswith("#") and not (entry and entry.scalar)):
             continue
-        if line[0] in " \t" or (key and not scalar and re.match(r"-(\s|$)", line)):
-            if not key:
+        if line[0] in " \t" or (entry and not entry.scalar and re.match(r"-(\s|$)", line)):
+            if entry is None:
                 return None
-            if not _continue(values, key, line.strip(), scalar):
+            entry.go_on(line.strip())
+        else:
+            match = _KEY.match(line)
+            if not match:
                 return None
-            continue
-        match = _KEY.match(line)
-        if not match:
+            entry = entries[match["key"].strip()] = _Entry((match["value"] or "").strip())
+        if entry.bad:
             return None
-        key = match["key"].strip()
-        given = (match["value"] or "").strip()
-        scalar = bool(_BLOCK_SCALAR.match(given))
-        value = "" if scalar else _value(given)
-        if value is None:
-            return None
-        values[key] = value
-    return values
-
-
-def _continue(values: Values, key: str, text: str, scalar: bool) -> bool:
-    """Add an indented line (of a block scalar, a list, or a nested map) to ``key``; False when it does not parse."""
-    held = values[key]
-    if not scalar and (text == "-" or text.startswith("- ")):
-        item = _value(text[1:].strip())
-        if item is None or (held and isinstance(held, str)):
-            return False
-        values[key] = (*held, item if isinstance(item, str) else ", ".join(item))
-    elif isinstance(held, str):
-        values[key] = f"{held}\n{text}" if held else text
-    else:
-        values[key] = (*held[:-1], f"{held[-1]}\n{text}") if held else (text,)
-    return True
+    return {key: entry.value for key, entry in entries.items()}
 
 
 def _value(given: str) -> str | tuple[str, ...] | None:

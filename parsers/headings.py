@@ -17,6 +17,8 @@ _NUMBER = re.compile(r"\d+(?:[.．]\d+)*[.)．）、](?!\d)|\d+(?:[.．]\d+)+(?=
 _KEYCAP = re.compile("[0-9#*]\ufe0f?\u20e3")
 _MARKS = "*_ \t"
 _OPENING = {")": "(（", "）": "(（", "]": "[［", "］": "[［", "】": "【", "〕": "〔", "｝": "{｛", "}": "{｛"}
+#: How much of a heading goes into the trail of what stands below it, and how much of one is looked at.
+LONGEST_HEADING, LONGEST_TITLE = 120, 300
 
 
 def is_retain_heading(title: str) -> bool:

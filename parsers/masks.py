@@ -67,7 +67,7 @@ def mask_hidden(lines: list[str], start: int, diagnostics: list[Diagnostic]) -> 
             lines[number:] = [""] * (len(lines) - number)
             return Masked(fences, number)
         if "<!--" in line:
-            lines[number], in_paragraph = _without_comments(line)
+            lines[number], in_paragraph = without_comments(line)
             if in_paragraph is not None:
                 opened = number
                 number = _close_later(lines, number, line, in_paragraph, closers, breaks)
@@ -146,7 +146,7 @@ class _ClosingMarks:
         return None
 
 
-def _without_comments(line: str) -> tuple[str, int | None]:
+def without_comments(line: str) -> tuple[str, int | None]:
     """The line without its comments, and where one starts that does not end on it (None: nowhere).
 
     Blanks around a comment become one, or none at the ends; what looks like a comment in a code span is text.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .chunks import make_chunks
 from .days import CORE, LOG, OUTSIDE, PAGE, log_day, role_of
 from .document import Document, parse_document
+from .headings import LONGEST_HEADING, LONGEST_TITLE
 from .notes import parse_notes
 from .records import Diagnostic, Fact, ParsedFile
 from .retain import Placed, parse_facts, place_blocks
@@ -40,7 +41,7 @@ def parse_file(text: str, path: str) -> ParsedFile:
         path,
         role,
         day,
-        next((b.text[:300] for b in document.blocks if b.kind == "heading" and b.text), ""),
+        next((b.text[:LONGEST_TITLE] for b in document.blocks if b.kind == "heading" and b.text), ""),
         _aliases(front.values),
         front.values,
         tuple(facts),
@@ -66,6 +67,6 @@ def _trails(document: Document) -> list[tuple[int, str]]:
         if block.kind == "heading":
             while open_headings and open_headings[-1][0] >= block.level:
                 open_headings.pop()
-            open_headings.append((block.level, block.text[:120]))
+            open_headings.append((block.level, block.text[:LONGEST_HEADING]))
             trails.append((block.line, " > ".join(text for _, text in open_headings if text)))
     return trails

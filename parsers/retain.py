@@ -16,7 +16,7 @@ from typing import NamedTuple
 from .days import day_of
 from .document import Block, Document
 from .evidence import evidence_links
-from .headings import is_retain_heading
+from .headings import LONGEST_HEADING, LONGEST_TITLE, is_retain_heading
 from .names import fold, mentions
 from .prefix import Typed, parse_typed
 from .records import LETTER_BY_KIND, Diagnostic, Fact
@@ -25,8 +25,6 @@ from .times import find_times, occurred
 _WORDY = re.compile(r"[\s.。!！]+$")
 _PLAIN_SLUG = re.compile(r"[^\W_][\w-]*", re.UNICODE)
 _OPENS_BLOCK = re.compile(r"[>|#=]|[-*+•–—](\s|$)|\d{1,9}[.)](\s|$)|([-*_])(\s*\3){2,}\s*$")
-#: How much of a heading goes into the trail of what stands below it, and how much of one is looked at for the word.
-_LONGEST_HEADING, _LONGEST_TITLE = 120, 300
 _MESSAGES = {
     "legacy-type": "E is read as B (experience); write B",
     "lowercase-type": "write the type letter as a capital",
@@ -64,9 +62,9 @@ def place_blocks(document: Document, day: date | None) -> Iterator[Placed]:
                 dated.pop()
             if retain_level and level <= retain_level:
                 retain_level = 0
-            if not retain_level and is_retain_heading(block.text[:_LONGEST_TITLE]):
+            if not retain_level and is_retain_heading(block.text[:LONGEST_TITLE]):
                 retain_level = level
-            trail.append((level, block.text[:_LONGEST_HEADING]))
+            trail.append((level, block.text[:LONGEST_HEADING]))
             named = day_of(block.text) if day is None else None
             if named:
                 dated.append((level, named))
@@ -159,7 +157,7 @@ class _Reader:
             self._report(block.line, "bad-confidence")
         details = tuple(_details([*block.children, *below]))
         # A table, a quote or a code block below a fact is no detail of it, but narrative that hangs below it.
-        trail = (*placed.trail, typed.text[:_LONGEST_HEADING])
+        trail = (*placed.trail, typed.text[:LONGEST_HEADING])
         for other in _others([*block.children, *below]):
             self.rest.append(placed._replace(block=other, trail=trail))
         self.facts.append(

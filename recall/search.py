@@ -135,14 +135,14 @@ def _hits(
     question = read_question(query, now.date())
     wanted = expression(connection, question)
     match = wanted.exact or wanted.alike
+    patterns = [_word_pattern(term.text) for term in question.terms]
     found: dict[int, _Hit] = {}
     for one in ranked:
         score = min(1.0, max(0.0, one.score / best)) if best > 0 else 0.0
-        for key, hit in _around(connection, one, score):
+        for key, hit in _around(connection, one, score, patterns):
             found.setdefault(key, hit)
         if len(found) >= 4 * most:
             break
-    patterns = [_word_pattern(term.text) for term in question.terms]
     for key, hit in _alone(connection, match, patterns, found):
         found.setdefault(key, hit)
     # Equal scores stay in the order of their rank, so that fewer results are the first of more.
@@ -154,18 +154,32 @@ def _hits(
     return kept[:most], patterns
 
 
-def _around(connection: Connection, one: Ranked, score: float) -> list[tuple[int, _Hit]]:
-    """The chunk in which a passage stands most in the middle."""
+def _around(
+    connection: Connection, one: Ranked, score: float, patterns: list[re.Pattern[str]]
+) -> list[tuple[int, _Hit]]:
+    """The chunk that shows a passage best: most of the question's words in its lines, its own text, well in the middle.
+
+    A long passage may lie across several chunks, and a long line be cut into several that have the same line.
+    """
     passage = one.passage
     rows = connection.execute(
-        "SELECT id, line, end_line, text FROM chunks WHERE file = ? AND line <= ? AND end_line >= ?",
-        (passage.file, passage.line, passage.line),
+        "SELECT id, line, end_line, text FROM chunks WHERE file = ? AND line <= ? AND end_line >= ? ORDER BY line, id",
+        (passage.file, passage.end_line, passage.line),
     ).fetchall()
     if not rows:
         return []
-    key, line, end_line, text = max(rows, key=lambda r: (min(passage.line - r[1], r[2] - passage.end_line), -r[1]))
+    head = passage.text[:60]
+
+    def fitness(row: tuple[int, int, int, str]) -> tuple[int, bool, int, int]:
+        _, line, end_line, text = row
+        shown = "\n".join(text.split("\n")[max(0, passage.line - line) : passage.end_line - line + 1])
+        words = sum(1 for pattern in patterns if pattern.search(shown))
+        return words, head in text, min(passage.line - line, end_line - passage.end_line), -line
+
+    key, line, end_line, text = max(rows, key=fitness)
     lexical = one.signals.get("lexical", 0.0)
-    return [(key, _Hit(passage.path, line, end_line, text, score, lexical, (passage.line, passage.end_line)))]
+    answer = (max(line, passage.line), min(end_line, passage.end_line))
+    return [(key, _Hit(passage.path, line, end_line, text, score, lexical, answer))]
 
 
 def _alone(

@@ -19,15 +19,15 @@ class Snippet(NamedTuple):
 def make_snippet(text: str, first: int, answer: tuple[int, int], words: list[re.Pattern[str]]) -> Snippet:
     """A snippet of a chunk's text, which starts at line ``first``, around the lines ``answer``.
 
-    The lines of the answer come whole where they fit, then as many of their neighbours; a longer answer is cut around
-    its first word that the question has.
+    The lines of the answer come whole where they fit, then as many of their neighbours; of a longer answer those around
+    the line with most of the question's words, and of a longer line a window with most of them.
     """
     lines = text.split("\n")
     start = min(max(answer[0] - first, 0), len(lines) - 1)
     end = min(max(answer[1] - first, start), len(lines) - 1)
     while end > start and len("\n".join(lines[start : end + 1])) > LONGEST_SNIPPET:
-        hit = next((n for n in range(start, end + 1) if any(w.search(lines[n]) for w in words)), start)
-        start, end = (start + 1, end) if hit > start else (start, end - 1)
+        hit = max(range(start, end + 1), key=lambda n: sum(1 for word in words if word.search(lines[n])))
+        start, end = (start + 1, end) if hit - start > end - hit else (start, end - 1)
     shown = "\n".join(lines[start : end + 1])
     if len(shown) > LONGEST_SNIPPET:
         return Snippet(_cut_around(shown, words), first + start, first + end)

@@ -12,7 +12,7 @@ from ..bank.driver import Connection, DatabaseError, describe
 from ..bank.errors import MemoryFault
 from ..bank.workspace import Workspace
 from ..context import choose
-from ..output import emit_json, paint
+from ..output import emit_json, paint, visible
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 _MARKS = {OK: ("ok  ", "green"), WARN: ("warn", "yellow"), FAIL: ("FAIL", "red")}
@@ -36,7 +36,7 @@ def doctor_command(workspace: str, agent: str, as_json: bool) -> int:
     else:
         for check in checks:
             mark, colour = _MARKS[check.status]
-            print(f"{paint(mark, colour)}  {check.name:<14} {check.message}")
+            print(f"{paint(mark, colour)}  {check.name:<14} {visible(check.message)}")
     return 1 if any(check.status == FAIL for check in checks) else 0
 
 

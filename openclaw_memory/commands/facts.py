@@ -14,7 +14,7 @@ from ..bank.errors import MemoryFault, UsageFault
 from ..bank.files import read_text
 from ..bank.workspace import Workspace as Bank
 from ..context import open_workspace, read_now
-from ..output import coloured, emit_json, note, paint, print_table
+from ..output import emit_json, note, paint, print_table, say, visible
 from ..parsers.records import Diagnostic, Fact, ParsedFile
 from .options import Agent, Debug, Json, Now, Workspace
 
@@ -127,7 +127,7 @@ def retain_command(
         emit_json({"retained": [{"id": i, "source": s, "bullet": b} for i, s, b in rows]})
     else:
         for source, bullet in zip(cited, bullets, strict=True):
-            print(f"{source}  {bullet}")
+            say(f"{source}  {bullet}")
     return 0
 
 
@@ -251,7 +251,7 @@ def lint_command(paths: list[str], workspace: str, agent: str, as_json: bool) ->
     else:
         for path, diagnostic in found:
             line = _fault_line(path, diagnostic)
-            print(paint(line, "yellow") if coloured() else line)
+            print(paint(visible(line), "yellow"))
         if not found:
             note("nothing to report")
     return 1 if found else 3 if unread else 0

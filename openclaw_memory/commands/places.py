@@ -9,7 +9,7 @@ import typer
 
 from ..bank.errors import UsageFault
 from ..context import open_workspace, progress_bar, read_now
-from ..output import emit_json, note, paint, print_recall, print_table
+from ..output import emit_json, note, paint, print_recall, print_table, say, visible
 from .options import Agent, Debug, Json, NoSync, Now, Workspace
 
 
@@ -72,9 +72,9 @@ def entity_command(
         )
         return 0
     others = [other for other in known.names if other != known.name]
-    print(paint(known.name, "bold") + (f" (also {', '.join(others)})" if others else ""))
+    print(paint(visible(known.name), "bold") + (visible(f" (also {', '.join(others)})") if others else ""))
     if page:
-        print(page)
+        say(page)
     print()
     print_recall(answer)
     return 0

@@ -12,7 +12,7 @@ import typer
 from ..bank.errors import MemoryFault, UsageFault
 from ..bank.workspace import Workspace as Bank
 from ..context import choose, progress_bar
-from ..output import emit_json, note, paint
+from ..output import emit_json, note, paint, say, visible
 from .options import Agent, Debug, Json, Workspace
 
 
@@ -95,7 +95,7 @@ def init_command(path: str, demo: bool, workspace: str, agent: str, as_json: boo
         emit_json({"workspace": target, "created": created, "kept": kept})
         return 0
     for name in created:
-        print(f"created {name}")
+        say(f"created {name}")
     for name in kept:
         note(f"kept {name} as it is")
     where = "" if target == choose("", agent).path else f" --workspace {target}"
@@ -138,9 +138,9 @@ def _print_report(report: Any, verbose: bool) -> None:
     if verbose:
         for word in ("added", "changed", "removed"):
             for path in getattr(report, word):
-                print(f"{word:<8} {path}")
+                say(f"{word:<8} {path}")
         for old, new in report.renamed:
-            print(f"renamed  {old} -> {new}")
+            say(f"renamed  {old} -> {new}")
     for path, why in report.skipped:
         note(f"{path}: not read ({why}); its last indexed text stays")
     for folder in report.unread:
@@ -198,7 +198,7 @@ def status_command(deep: bool, fix: bool, verbose: bool, workspace: str, agent: 
     else:
         _print_status(told)
         for path in changed if verbose else ():
-            print(f"pending  {path}")
+            say(f"pending  {path}")
     return 0
 
 
@@ -221,7 +221,7 @@ def _print_status(told: dict[str, Any]) -> None:
     extensions = "extensions load" if engine["extensions"] else "no extensions"
     rows.append(("sqlite", f"{engine['sqlite']} ({engine['driver']}; {extensions})"))
     for name, value in rows:
-        print(f"{paint(f'{name:<10}', 'dim')} {value}")
+        print(f"{paint(f'{name:<10}', 'dim')} {visible(str(value))}")
 
 
 def reset_command(yes: bool, workspace: str, agent: str, as_json: bool) -> int:
