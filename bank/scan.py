@@ -18,7 +18,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _NOT_INDEXED = frozenset(("template.md", "index.md"))
 
 
-#: A file as ``stat`` saw it: size in bytes, times of the last change of its text and of its inode in nanoseconds, inode.
+#: A file as ``stat`` saw it: size in bytes, when its text and when its inode last changed (nanoseconds), its inode.
 Seen = tuple[int, int, int, int]
 
 

@@ -31,7 +31,7 @@ WEIGHTS: Mapping[str, float] = {
     "question": -0.1,
     "typed": 0.05,
     "recent": 0.03,
-    "now": 0.4,
+    "now": 0.8,
 }
 #: An entity counts half when the question names several.
 SHARED_ENTITY = 0.5

@@ -180,7 +180,7 @@ LINES = """## Retain|# Day|### Retain:|Retain|---|===|- a|  - b|text||||```|~~~|
 ## Next ##|key: value|text <!-- open|***|- - n|- # h|  # in|   ## Retain|      ```|`<!--`|text --> x"""
 BLOCKS = st.sampled_from([*LINES.replace("\n", "|").split("|"), "| a |", "\t", "\ufeff", "\x00", "x\\"])
 OLD = st.one_of(
-    st.binary(max_size=120),
+    st.binary(max_size=120).filter(lambda old: old[:2] not in (b"\xff\xfe", b"\xfe\xff")),
     st.builds(
         lambda lines, newline, last: newline.join([*lines, *([""] if last else [])]).encode(),
         st.lists(BLOCKS, max_size=14),
@@ -361,3 +361,23 @@ def test_processes_at_once_lose_nothing(workspace: Workspace) -> None:
     for own, citations in zip(wanted, outputs, strict=True):
         assert [lines[int(citation.partition("#L")[2]) - 1] for citation in citations] == own
     assert os.listdir(log(workspace).parent) == ["2026-01-05.md"]
+
+
+def test_a_fact_keeps_its_details(workspace: Workspace) -> None:
+    """The new bullet went between a bare fact and the list below it, which a fence that never ends hung on to."""
+    old = b"## Retain\n\nW @Ann: fact\n- d1\n  ```\n  never closed\n"
+    facts = {fact.text: fact.details for fact in parse_file(retained(workspace, old).decode(), "memory/a.md").facts}
+    assert facts == {"fact": ("d1",), "Lives in Lisbon.": ()}
+
+
+@pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_log_in_utf_16_is_refused(workspace: Workspace, codec: str) -> None:
+    old = ("" if codec == "utf-16" else "\ufeff").encode(codec) + "## Retain\n".encode(codec)
+    with pytest.raises(MemoryFault, match="UTF-16"):
+        retained(workspace, old)
+    assert log(workspace).read_bytes() == old
+
+
+def test_a_line_of_many_comment_marks_is_checked_in_one_pass(workspace: Workspace) -> None:
+    with pytest.raises(UsageFault):
+        retain(workspace, ["- W: " + "<!--" * 20000], DAY)

@@ -193,6 +193,10 @@ SHAPES = {
     "pipes": lambda n: "|" * n + "\n" + "|-" * (n // 2),
     "front matter": lambda n: "---\na: [" + "'a'," * (n // 4) + "]\n---\n",
     "carriage returns": lambda n: "\r" * n,
+    "long titles": lambda n: "# " + "long " * (n // 10) + "\n" + "## a\n" * (n // 10),
+    "marks in a title": lambda n: "## retain " + "<!--" * (n // 4),
+    "emoji in a title": lambda n: "## " + "🧠 " * (n // 2) + "retain",
+    "a long list in front matter": lambda n: "---\na:\n" + "- b\n" * (n // 4) + "---\n",
     "wide text": lambda n: "潮水涨落" * (n // 12),
 }
 
