@@ -24,8 +24,8 @@ from .question import Question, Term, quoted, read_question
 
 DEFAULT_K = 20
 DEFAULT_BUDGET = 1200
-#: What a match of words that are only like the question's is worth, in English and in languages with more endings.
-ALIKE, ALIKE_INFLECTED = 0.4, 0.8
+#: What a match of words that are only like the question's is worth in English.
+ALIKE = 0.4
 #: With fewer passages by words than this, what is known of a named entity is looked at too.
 FEW = 10
 #: A question about so few days looks at everything of these days.
@@ -150,7 +150,7 @@ class _Search:
             signals.section_scores(passages, channels.by_chunks(self.connection, match)) if match else {}
             for match in (self.expression.exact, self.expression.alike)
         )
-        section = self._blended(chunks, alike, ids)
+        section = self._blended(chunks, alike, ids, from_zero=True)
         exact = [signals.identifier_pattern(identifier) for identifier in self.question.identifiers]
         recent = signals.recent_signals(passages)
         words = bool(self.expression.exact)
@@ -179,13 +179,14 @@ class _Search:
             weighed.append(Ranked(passage, signals.total(kept), kept))
         return weighed, signals.best_total(name for name, played in in_play.items() if played)
 
-    def _blended(self, exact: dict[int, float], alike: dict[int, float], ids: list[int]) -> dict[int, float]:
+    def _blended(
+        self, exact: dict[int, float], alike: dict[int, float], ids: list[int], from_zero: bool = False
+    ) -> dict[int, float]:
         """Normalised scores of the words themselves, as far as they are known at all, or, worth less, of words like
         them."""
-        worth = ALIKE if self.question.language == "en" else ALIKE_INFLECTED
-        own = signals.normalised({i: score for i, score in exact.items() if score > 0}, ids)
-        others = signals.normalised({i: score for i, score in alike.items() if score > 0}, ids)
-        return {i: max(self.expression.known * own[i], worth * others[i]) for i in ids}
+        own = signals.normalised({i: score for i, score in exact.items() if score > 0}, ids, from_zero)
+        others = signals.normalised({i: score for i, score in alike.items() if score > 0}, ids, from_zero)
+        return {i: max(self.expression.known * own[i], ALIKE * others[i]) for i in ids}
 
     def _has_content(self) -> bool:
         """Whether the question has words beyond the names and the times in it."""
@@ -252,6 +253,9 @@ def expression(connection: Connection, question: Question, terms: Sequence[Term]
     words = [t.text for t in terms if t.kind == "word" and (inflected or not t.text.isascii() or t.text in missing)]
     alike = [quoted(term) for found in relatives(connection, words).values() for term in found]
     known = 1 - len(missing) / len(terms) if terms else 1.0
+    if inflected:
+        # Endings and compounds are what such a language is made of: there a relative is as good as the word.
+        phrases, alike, known = [*phrases, *alike], [], 1.0
     return Expression(" OR ".join(dict.fromkeys(phrases)), " OR ".join(dict.fromkeys(alike)), known)
 
 

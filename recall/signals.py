@@ -47,14 +47,14 @@ class Named(NamedTuple):
     pattern: re.Pattern[str]
 
 
-def normalised(scores: Mapping[int, float], ids: Iterable[int]) -> dict[int, float]:
-    """Min-max over the given ids; an id without a score counts as the lowest."""
+def normalised(scores: Mapping[int, float], ids: Iterable[int], from_zero: bool = False) -> dict[int, float]:
+    """Min-max over the given ids; an id without a score counts as the lowest. ``from_zero``: shares of the largest."""
     wanted = list(ids)
     known = [scores[i] for i in wanted if i in scores]
     if not known:
         return dict.fromkeys(wanted, 0.0)
     low, high = min(known), max(known)
-    if len(known) < len(wanted):
+    if from_zero or len(known) < len(wanted):
         low = min(low, 0.0)
     if high <= low:
         return {i: 1.0 if i in scores else 0.0 for i in wanted}

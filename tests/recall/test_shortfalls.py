@@ -152,7 +152,8 @@ def test_6_scores_are_in_order_and_mean_something(demo, ask, find) -> None:
             assert all(better > worse for better, worse in itertools.pairwise(scores))
             assert sum(1 for score in scores if score > 0.999) <= 1
             assert format(scores[0], ".3f") != "0.000"
-            assert len(scores) == 1 or scores[0] > 1.2 * scores[-1]
+            # Four passages that all hold the identifier are close, but not one score.
+            assert len(scores) == 1 or scores[0] > 1.1 * scores[-1]
     # More words in common, more score.
     scores = {r["content"]: r["score"] for r in ask(demo, "port gannet listens", k=50, budget=5000)["results"]}
     ports = [score for text, score in scores.items() if "port" in text and "gannet" in text]
