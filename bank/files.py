@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import time
@@ -75,6 +76,30 @@ def read_text(path: str) -> FileText:
         raise MemoryFault("no path can hold such a character", path) from None
     stamp = Stamp(len(data), status.st_mtime_ns, status.st_ino, data)
     return FileText(decode(data), stamp, newline_of(data), data.startswith(BOM), data)
+
+
+def read_below(root: str, relative: str) -> bytes:
+    """The bytes of a regular file below a folder; ``relative`` is a posix path.
+
+    Follows no symbolic link on the way, not even one that was put there after the path was checked. Raises ``OSError``.
+    """
+    if os.open not in os.supports_dir_fd:
+        with open(os.path.join(root, relative), "rb") as file:
+            return file.read()
+    *folders, name = relative.split("/")
+    folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for part in folders:
+            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    finally:
+        os.close(folder)
+    with open(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", relative)
+        return file.read()
 
 
 def write_atomic(path: str, data: bytes, expected: Stamp | None) -> None:

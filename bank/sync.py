@@ -148,7 +148,11 @@ def _differs(workspace: Workspace, path: str, connection: Connection) -> bool:
 
 
 def _read(workspace: Workspace, path: str) -> bytes:
-    with open(os.path.join(workspace.root, path), "rb") as file:
+    if not os.path.isabs(path):
+        from .files import read_below
+
+        return read_below(workspace.root, path)
+    with open(path, "rb") as file:
         return file.read()
 
 

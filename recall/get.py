@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-from ..bank.errors import MemoryFault
-from ..bank.files import FileMissing, read_text
+from ..bank.errors import MemoryFault, fault_of
+from ..bank.files import FileMissing, decode, read_below, read_text
 from ..bank.workspace import PathNotAllowed, Workspace
 from ..parsers.lines import split_lines
 
@@ -26,7 +27,7 @@ def memory_get(workspace: Workspace, path: str, from_line: int = 1, lines: int |
         shown = workspace.relative(real)
         if from_line < 1 or (lines is not None and lines < 1):
             raise MemoryFault("from and lines count from 1")
-        whole = split_lines(read_text(real).text)
+        whole = split_lines(read_text(real).text if os.path.isabs(shown) else decode(_read(workspace, shown)))
     except PathNotAllowed as fault:
         return _error(path, PathNotAllowed.code, fault)
     except FileMissing:
@@ -45,6 +46,15 @@ def memory_get(workspace: Workspace, path: str, from_line: int = 1, lines: int |
         answer["text"] += f"\n\n[More content available. Use from={end + 1} to continue.]"
         answer |= {"truncated": True, "nextFrom": end + 1}
     return answer
+
+
+def _read(workspace: Workspace, path: str) -> bytes:
+    try:
+        return read_below(workspace.root, path)
+    except FileNotFoundError:
+        raise FileMissing("no such file", path) from None
+    except OSError as error:
+        raise fault_of(error, "cannot read", path) from None
 
 
 def _page(whole: list[str], start: int, most: int) -> tuple[list[str], int]:

@@ -233,6 +233,7 @@ def _where(file: str, workspace: str, agent: str) -> str:
 
 def lint_command(paths: list[str], workspace: str, agent: str, as_json: bool) -> int:
     """Parse the workspace's files (or those named) and print their faults."""
+    from ..parsers.hints import hints
     from ..parsers.parse import parse_file
 
     bank = open_workspace(workspace, agent)
@@ -240,12 +241,13 @@ def lint_command(paths: list[str], workspace: str, agent: str, as_json: bool) ->
     unread = 0
     for path, real in _files(bank, paths):
         try:
-            parsed = parse_file(read_text(real).text, path)
+            text = read_text(real).text
         except MemoryFault as fault:
             note(str(fault))
             unread += 1
             continue
-        found += [(path, diagnostic) for diagnostic in parsed.diagnostics]
+        told = sorted([*parse_file(text, path).diagnostics, *hints(text, path)])
+        found += [(path, diagnostic) for diagnostic in told]
     if as_json:
         emit_json([{"path": p, "line": d.line, "code": d.code, "message": d.message} for p, d in found])
     else:

@@ -19,6 +19,7 @@ from openclaw_memory.bank.files import (
     ChangedMeanwhile,
     FileMissing,
     decode,
+    read_below,
     read_text,
     write_atomic,
     writer_lock,
@@ -290,3 +291,21 @@ def test_lock_where_nothing_can_be_written(tmp_path: Path) -> None:
         writer_lock(str(tmp_path / "file" / "writer.lock"), 0),
     ):
         pass
+
+
+@pytest.mark.skipif(os.open not in os.supports_dir_fd, reason="folders cannot be opened there")
+def test_no_link_is_followed_when_a_file_is_read(tmp_path: Path) -> None:
+    """Also not one that was put in the place of a folder after the path was checked."""
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "a.md").write_bytes(b"secret")
+    root = tmp_path / "root"
+    (root / "memory").mkdir(parents=True)
+    (root / "memory" / "a.md").write_bytes(b"mine")
+    assert read_below(str(root), "memory/a.md") == b"mine"
+    (root / "linked").symlink_to(tmp_path / "outside")
+    (root / "memory" / "b.md").symlink_to(tmp_path / "outside" / "a.md")
+    for path in ("linked/a.md", "memory/b.md"):
+        with pytest.raises(OSError, match=r"directory|symbolic"):
+            read_below(str(root), path)
+    with pytest.raises(OSError, match="directory"):
+        read_below(str(root), "memory")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import itertools
 import json
 import os
@@ -13,6 +12,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
+from openclaw_memory.bank import files as files_module
 
 CHATTER = [
     "Checked the water in the pump house again, nothing new about it.",
@@ -182,14 +182,13 @@ def test_8_a_search_costs_little(make, ask, monkeypatch: pytest.MonkeyPatch) -> 
     for name in files:
         os.utime(Path(workspace.root) / name, (earlier, earlier))
     read: list[str] = []
-    real = builtins.open
+    real = files_module.read_below
 
-    def counted(file, *arguments, **options):
-        if str(file).endswith(".md"):
-            read.append(os.path.basename(str(file)))
-        return real(file, *arguments, **options)
+    def counted(root: str, relative: str) -> bytes:
+        read.append(os.path.basename(relative))
+        return real(root, relative)
 
-    monkeypatch.setattr(builtins, "open", counted)
+    monkeypatch.setattr(files_module, "read_below", counted)
     assert ask(workspace, "Subject 77")["results"][0]["source"] == "memory/n077.md#L3"
     assert sorted(read) == sorted(os.path.basename(name) for name in files)
     read.clear()
