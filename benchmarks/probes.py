@@ -72,7 +72,7 @@ for number, path in enumerate(sys.argv[2:]):
 print(json.dumps(runs[1:]))
 """
 FRESH = """
-from openclaw_memory.bank.sync import open_fresh
+from openclaw_memory.bank.freshness import open_fresh
 from openclaw_memory.bank.workspace import Workspace
 def ours(workspace):
     fresh = open_fresh(workspace)

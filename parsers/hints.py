@@ -14,8 +14,8 @@ _OPEN_COMMENT = "a comment that never ends hides the rest of the file; close it"
 
 
 def hints(text: str, path: str) -> list[Diagnostic]:
-    """``outside-retain`` for bullets with a type and an entity or a confidence where no facts are read, ``open-comment``
-    for a comment that never ends; in line order. Files outside the memory have none."""
+    """``outside-retain`` for bullets with a type and an entity or a confidence where no facts are read, and
+    ``open-comment`` for a comment that never ends; in line order. Files outside the memory have none."""
     role = role_of(path)
     if role not in (LOG, CORE, PLAIN):
         return []

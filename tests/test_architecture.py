@@ -1,6 +1,7 @@
 """The house: imports point down, the wheel holds every room, and what the project says of itself is so."""
 
 import ast
+import importlib
 import os
 import re
 import subprocess
@@ -129,3 +130,12 @@ def test_the_default_install_opens_no_socket(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ))
     assert done.returncode == 0, done.stderr
+
+
+def test_what_the_benchmarks_import_is_there():
+    """Programs that they start in other processes are text here, which no checker reads."""
+    for path in (ROOT / "benchmarks").glob("*.py"):
+        for module, names in re.findall(r"from (openclaw_memory[\w.]*) import ([\w, ]+)", path.read_text("utf-8")):
+            loaded = importlib.import_module(module)
+            for name in names.split(","):
+                assert hasattr(loaded, name.strip()) or importlib.import_module(f"{module}.{name.strip()}"), path.name
