@@ -77,7 +77,7 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
         as_json: Json = False,
         debug: Debug = False,
     ) -> None:
-        """Report what does not parse as meant; exit code 1 when there is anything."""
+        """Report what does not parse as meant. Exit code 1 when there is anything."""
         run(lambda: lint_command(paths or [], workspace, agent, as_json), debug)
 
 

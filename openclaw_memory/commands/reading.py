@@ -71,7 +71,7 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
         as_json: Json = False,
         debug: Debug = False,
     ) -> None:
-        """Search the memory files for chunks of text (the tool memory_search)."""
+        """Search the memory files for text. This is the tool memory_search."""
         given = locals()
         run(lambda: search_command(**_own(given)), debug)
 
@@ -86,7 +86,7 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
         as_json: Json = False,
         debug: Debug = False,
     ) -> None:
-        """Print a memory file, or the lines that a citation names (the tool memory_get)."""
+        """Print a memory file, or the lines of a citation. This is the tool memory_get."""
         given = locals()
         run(lambda: get_command(**_own(given)), debug)
 

@@ -77,7 +77,7 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
         as_json: Json = False,
         debug: Debug = False,
     ) -> None:
-        """Check the workspace, the index and this installation; exit code 1 when something is broken."""
+        """Check the workspace, the index and the installation. Exit code 1 when something is broken."""
         from .doctor import doctor_command
 
         run(lambda: doctor_command(workspace, agent, as_json), debug)
