@@ -36,12 +36,6 @@ class UsageFault(MemoryFault):
     exit_code = 2
 
 
-class PartlyDone(MemoryFault):
-    """Some of the work was done; what was skipped has been listed."""
-
-    exit_code = 3
-
-
 class Busy(MemoryFault):
     """A lock was not had in time. Nothing was changed, so it is safe to try again."""
 

@@ -101,15 +101,19 @@ def stored_rows(connection: Any, file: int) -> list[PassageRow]:
     return [PassageRow(*row) for row in rows]
 
 
+#: The columns of the full-text tables, in order.
+_COLUMNS = {"passage_terms": "text, context, names, dates", "chunk_terms": "text, heading"}
+
+
 def delete_terms(connection: Any, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
     """Take rows (id, columns…) out of a contentless full-text table."""
-    columns = {"passage_terms": "text, context, names, dates", "chunk_terms": "text, heading"}[table]
+    columns = _COLUMNS[table]
     marks = ", ".join("?" * (columns.count(",") + 2))
     connection.executemany(f"INSERT INTO {table} ({table}, rowid, {columns}) VALUES ('delete', {marks})", rows)
 
 
 def insert_terms(connection: Any, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
     """Put rows (id, columns…) into a contentless full-text table."""
-    columns = {"passage_terms": "text, context, names, dates", "chunk_terms": "text, heading"}[table]
+    columns = _COLUMNS[table]
     marks = ", ".join("?" * (columns.count(",") + 2))
     connection.executemany(f"INSERT INTO {table} (rowid, {columns}) VALUES ({marks})", rows)

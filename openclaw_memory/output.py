@@ -105,12 +105,13 @@ def _facts_of(result: dict[str, Any]) -> str:
 
 def print_search(answer: dict[str, Any]) -> None:
     """Snippets under their citation."""
+    from .recall.bundle import citation
+
     for number, result in enumerate(answer["results"]):
         if number:
             print()
-        lines = f"#L{result['startLine']}"
-        lines += f"-L{result['endLine']}" if result["endLine"] > result["startLine"] else ""
-        print(f"{paint(visible(result['path'] + lines), 'bold')}  {paint(format(result['score'], '.3f'), 'dim')}")
+        cited = citation(result["path"], result["startLine"], result["endLine"])
+        print(f"{paint(visible(cited), 'bold')}  {paint(format(result['score'], '.3f'), 'dim')}")
         snippet = result["snippet"].rsplit("\n\nSource: ", 1)[0] if "citation" in result else result["snippet"]
         print(wrapped(snippet, "  "))
     _tell(answer, len(answer["results"]), "")

@@ -31,8 +31,3 @@ _HINTS = ("KEY-----", "sk-", "gh", "glpat-", "xox", "AKIA", "AIza", "npm_", "pyp
 def looks_secret(text: str) -> bool:
     """Whether a text holds a string in the form of a token or a private key."""
     return any(hint in text for hint in _HINTS) and _SECRET.search(text) is not None
-
-
-def redact(text: str) -> str:
-    """The text with each such string shown as ``[secret]``."""
-    return _SECRET.sub("[secret]", text) if looks_secret(text) else text

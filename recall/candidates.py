@@ -110,7 +110,7 @@ def by_chunks(connection: Connection, match: str) -> list[Chunk]:
 
 def by_entity(connection: Connection, about: str, names: Sequence[object], where: Condition) -> list[int]:
     """Passages by or about an entity, typed facts first, then the newest."""
-    return _listed(connection, about, names, where, "p.kind = 'note'")
+    return _listed(connection, about, names, where)
 
 
 def by_time(connection: Connection, first: int, last: int, where: Condition) -> list[int]:
@@ -119,19 +119,19 @@ def by_time(connection: Connection, first: int, last: int, where: Condition) -> 
         "(p.day BETWEEN ? AND ? OR p.id IN (SELECT passage FROM spans WHERE first BETWEEN ? AND ? AND last <= ?)"
         " OR (p.first <= ? AND p.last >= ?))"
     )
-    return _listed(connection, sql, [first, last, first, last, last, first, last], where, "p.kind = 'note'")
+    return _listed(connection, sql, [first, last, first, last, last, first, last], where)
 
 
 def newest(connection: Connection, where: Condition) -> list[int]:
     """The newest passages that pass the filters: what filters alone, without a word, ask for."""
-    return _listed(connection, "1", [], where, "p.kind = 'note'")
+    return _listed(connection, "1", [], where)
 
 
-def _listed(connection: Connection, sql: str, values: Sequence[object], where: Condition, first: str) -> list[int]:
+def _listed(connection: Connection, sql: str, values: Sequence[object], where: Condition) -> list[int]:
     condition = f"{sql} AND {where.sql}" if where.sql else sql
     rows = connection.execute(
         f"SELECT p.id FROM passages p JOIN files f ON f.id = p.file WHERE {condition}"
-        f" ORDER BY {first}, coalesce(p.day, p.last, 0) DESC, f.path, p.line, p.position LIMIT ?",
+        " ORDER BY p.kind = 'note', coalesce(p.day, p.last, 0) DESC, f.path, p.line, p.position LIMIT ?",
         (*values, *where.parameters, CHANNEL_SIZE),
     )
     return [row[0] for row in rows]

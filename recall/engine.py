@@ -15,7 +15,7 @@ from ..bank.workspace import Workspace
 from ..parsers.scripts import characters, spaced
 from . import candidates as channels
 from . import signals
-from .bundle import Ranked, fit, fold_repeats, ordered, push_back_repeats, result, strict_scores
+from .bundle import REPEAT_PENALTY, Ranked, fit, fold_repeats, ordered, push_back_repeats, result, strict_scores
 from .compounds import relatives
 from .filters import Filters, about, condition
 from .inflections import other_forms
@@ -212,7 +212,7 @@ class _Search:
             known = entity(self.connection, slug)
             named.append(signals.Named(frozenset(known.slugs), name_pattern(known.names)))
             common = common or self._is_common(known.slugs)
-        rest = tuple(term for term in terms if not any(term.text in span or term.text == span for span in spans))
+        rest = tuple(term for term in terms if not any(term.text in span for span in spans))
         if named and common and rest:
             terms = rest
         elif named and not rest:
@@ -268,7 +268,7 @@ def _explained(one: Ranked, ranked: Sequence[Ranked]) -> dict[str, dict[str, flo
     """For each signal of a result: its value, its share of the score, and its rank among all candidates."""
     told = {}
     for name, value in sorted(one.signals.items()):
-        weight = signals.WEIGHTS.get(name, -0.3)
+        weight = signals.WEIGHTS.get(name, -REPEAT_PENALTY)
         better = sum(1 for other in ranked if other.signals.get(name, 0.0) > value)
         told[name] = {"value": round(value, 4), "share": round(weight * value, 4), "rank": better + 1}
     return told

@@ -139,8 +139,9 @@ def _hits(
     found: dict[int, _Hit] = {}
     for one in ranked:
         score = min(1.0, max(0.0, one.score / best)) if best > 0 else 0.0
-        for key, hit in _around(connection, one, score, patterns):
-            found.setdefault(key, hit)
+        around = _around(connection, one, score, patterns)
+        if around:
+            found.setdefault(*around)
         if len(found) >= 4 * most:
             break
     for key, hit in _alone(connection, match, patterns, found):
@@ -156,7 +157,7 @@ def _hits(
 
 def _around(
     connection: Connection, one: Ranked, score: float, patterns: list[re.Pattern[str]]
-) -> list[tuple[int, _Hit]]:
+) -> tuple[int, _Hit] | None:
     """The chunk that shows a passage best: most of the question's words in its lines, its own text, well in the middle.
 
     A long passage may lie across several chunks, and a long line be cut into several that have the same line.
@@ -167,7 +168,7 @@ def _around(
         (passage.file, passage.end_line, passage.line),
     ).fetchall()
     if not rows:
-        return []
+        return None
     head = passage.text[:60]
 
     def fitness(row: tuple[int, int, int, str]) -> tuple[int, bool, int, int]:
@@ -179,7 +180,7 @@ def _around(
     key, line, end_line, text = max(rows, key=fitness)
     lexical = one.signals.get("lexical", 0.0)
     answer = (max(line, passage.line), min(end_line, passage.end_line))
-    return [(key, _Hit(passage.path, line, end_line, text, score, lexical, answer))]
+    return key, _Hit(passage.path, line, end_line, text, score, lexical, answer)
 
 
 def _alone(
