@@ -1,5 +1,6 @@
 # make demo   set up, then ask the demo workspace five questions and open one citation
 # make test   set up, then every test
+# make test-llama       compile llama.cpp, bring a model of 250 MB, then the tests of local models
 # make lint types bench   the checks and the measurements that a developer runs
 
 PYTHON ?= python3
@@ -8,7 +9,7 @@ BIN = $(VENV)/bin
 DEMO = build/demo
 LOCOMO ?=
 
-.PHONY: demo test lint types bench clean
+.PHONY: demo test test-llama lint types bench clean
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "openclaw-memory needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
@@ -37,6 +38,15 @@ demo: $(VENV)/.ready
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest
+
+$(VENV)/.ready-llama: $(VENV)/.ready
+	@echo "llama.cpp is compiled once, which takes about ten minutes"
+	CMAKE_BUILD_PARALLEL_LEVEL=2 CMAKE_ARGS="$${CMAKE_ARGS:--DLLAVA_BUILD=OFF}" \
+		$(BIN)/python -m pip install --quiet --editable '.[dev,llama,llama-test]'
+	touch $@
+
+test-llama: $(VENV)/.ready-llama
+	$(BIN)/python -m pytest tests/llama
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .

@@ -62,8 +62,14 @@ class Configuration(NamedTuple):
         return MemoryFault(f"{key}: expected {expected}, got {_kind(value)}", self.path, "correct it in this file")
 
 
-def find_workspace(explicit: str | None, agent: str | None, environ: Mapping[str, str]) -> WorkspaceChoice:
+def find_workspace(
+    explicit: str | None,
+    agent: str | None,
+    environ: Mapping[str, str],
+    configuration: Configuration | None = None,
+) -> WorkspaceChoice:
     """The workspace to use. ``explicit`` is the ``--workspace`` option, ``agent`` the ``--agent`` option.
+    ``configuration``: what ``read_configuration`` gives, where that was read already.
 
     Order: ``explicit``, ``OPENCLAW_WORKSPACE``, the agent's own entry in the configuration, the default of all agents
     there, ``~/.openclaw/workspace``. Raises ``UsageFault`` for an empty option and for an agent that the
@@ -76,7 +82,7 @@ def find_workspace(explicit: str | None, agent: str | None, environ: Mapping[str
     named = environ.get("OPENCLAW_WORKSPACE", "")
     if named.strip():
         return WorkspaceChoice(_absolute(named, environ), agent or DEFAULT_AGENT, "OPENCLAW_WORKSPACE")
-    configuration = read_configuration(environ)
+    configuration = configuration or read_configuration(environ)
     entries = _entries(configuration) if configuration.path else {}
     chosen = agent or _default_agent(entries)
     if agent and agent.casefold() not in {DEFAULT_AGENT, *map(str.casefold, entries)}:

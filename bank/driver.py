@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,6 +33,38 @@ def connect_to_read(path: str) -> Connection:
     connection = connect(path)
     connection.execute("PRAGMA query_only=ON")
     return connection
+
+
+def load_vectors(connection: Connection, path: str = "") -> str:
+    """Load sqlite-vec, from ``path`` or from its package. "" where that went well, else why it did not, in a few
+    words."""
+    if not hasattr(connection, "enable_load_extension"):
+        return "this Python's SQLite loads no extensions"
+    if not path:
+        path = _packaged_extension()
+        if not path:
+            return "sqlite-vec is not installed"
+    try:
+        connection.enable_load_extension(True)
+        try:
+            connection.load_extension(path)
+        finally:
+            connection.enable_load_extension(False)
+    except DatabaseError as error:
+        return str(error)
+    return ""
+
+
+def _packaged_extension() -> str:
+    """Where the package sqlite-vec keeps its library, "" where it is not installed.
+
+    The package itself is not imported: it would import numpy, which takes longer than an answer.
+    """
+    from importlib.machinery import PathFinder
+
+    found = PathFinder.find_spec("sqlite_vec")
+    folders = found.submodule_search_locations if found else None
+    return os.path.join(next(iter(folders)), "vec0") if folders else ""
 
 
 def describe() -> dict[str, Any]:

@@ -7,7 +7,9 @@ written, one in memory does; where it turns out to be damaged, it is built again
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
+from . import spaces
 from .driver import Connection, DatabaseError, connect
+from .embeddings.pause import paused
 from .errors import Busy, MemoryFault
 from .index import IndexUnusable, can_write_index, fault_of_database, is_damage, open_to_read, transaction
 from .schema import create
@@ -23,12 +25,45 @@ class Fresh(NamedTuple):
     notes: list[str]
 
 
+#: So few passages without a vector are embedded while the question waits.
+FEW = 32
+
+
 def open_fresh(workspace: Workspace, *, no_sync: bool = False, progress: Progress | None = None) -> Fresh:
-    """A read connection to an index that says what the Markdown says now, synced if anything changed.
+    """A read connection to an index that says what the Markdown says now, synced if anything changed, and as far as
+    that is quickly done with vectors of the configured provider.
 
     With ``no_sync``, or when another process is writing, it answers at once from what is there, ``stale`` where that
     differs from the tree. The first index is always built (there is nothing else to answer from).
     """
+    fresh = _open_fresh(workspace, no_sync=no_sync, progress=progress)
+    if no_sync or fresh.stale:
+        return fresh
+    embedder = workspace.models.choice().embedder
+    if embedder is None or embedder.provider == "static":
+        return fresh
+    left = spaces.pending(fresh.connection, embedder.fingerprint)
+    if not left or paused(workspace.index_dir, embedder.fingerprint) or not can_write_index(workspace):
+        return fresh
+    if left > FEW:
+        from .background import start_indexing
+
+        start_indexing(workspace)
+        return fresh
+    from .model_space import fill
+
+    fresh.connection.close()
+    try:
+        fill(workspace, embedder, timeout=0.0, batches=False)
+    except MemoryFault:
+        # Another process is at it, or nothing can be written: what is there answers.
+        pass
+    reopened = _reopened(workspace)
+    return fresh._replace(connection=reopened) if reopened else _open_fresh(workspace, no_sync=no_sync)
+
+
+def _open_fresh(workspace: Workspace, *, no_sync: bool, progress: Progress | None = None) -> Fresh:
+    """The same, with vectors of the built-in model alone."""
     damage = ""
     try:
         connection = open_to_read(workspace)

@@ -10,7 +10,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-from .driver import Connection, DatabaseError, OperationalError, connect, connect_to_read
+from .driver import Connection, DatabaseError, OperationalError, connect, connect_to_read, load_vectors
 from .errors import Busy, MemoryFault, fault_of
 from .schema import create, fingerprint
 from .workspace import Workspace
@@ -35,6 +35,7 @@ def open_to_read(workspace: Workspace) -> Connection | None:
     except DatabaseError as error:
         raise IndexUnusable(f"cannot be opened ({error})") from None
     try:
+        _load_vectors(connection, workspace)
         connection.execute("BEGIN")
         if _check(connection, workspace):
             return connection
@@ -133,6 +134,7 @@ def _opened(workspace: Workspace) -> Connection:
     except DatabaseError as error:
         raise IndexUnusable(f"cannot be opened ({error})") from None
     try:
+        _load_vectors(connection, workspace)
         _check(connection, workspace)
         connection.execute("PRAGMA synchronous=NORMAL")
     except BaseException:
@@ -147,6 +149,7 @@ def _created(workspace: Workspace) -> Connection:
         connection = connect(workspace.index_path)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
+        _load_vectors(connection, workspace)
         with transaction(connection):
             create(connection)
     except DatabaseError as error:
@@ -154,6 +157,12 @@ def _created(workspace: Workspace) -> Connection:
             connection.close()
         raise fault_of_database(error, workspace) from None
     return connection
+
+
+def _load_vectors(connection: Connection, workspace: Workspace) -> None:
+    """Load the vector extension, where it is wanted; without it the same is computed in this process."""
+    if workspace.models.settings.vector_extension:
+        load_vectors(connection, workspace.models.settings.extension_path)
 
 
 def _check(connection: Connection, workspace: Workspace) -> bool:

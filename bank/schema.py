@@ -10,7 +10,9 @@ import sys
 import unicodedata
 from typing import TYPE_CHECKING
 
+from . import spaces
 from .driver import Connection
+from .static_space import model_mark
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -19,12 +21,13 @@ if TYPE_CHECKING:
 FORMAT = 1
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 
-MIGRATIONS = ("m001_files_and_passages", "m002_full_text")
+MIGRATIONS = ("m001_files_and_passages", "m002_full_text", "m003_vectors", "m004_graph")
 
 
 def fingerprint() -> str:
-    """What rows depend on besides the Markdown: this format, the migrations, Python's Unicode tables."""
-    return f"{FORMAT} {MIGRATIONS[-1]} unicode-{unicodedata.unidata_version} {sys.byteorder}"
+    """What rows depend on besides the Markdown: this format, the migrations, the built-in model's table, Python's
+    Unicode tables."""
+    return f"{FORMAT} {MIGRATIONS[-1]} {model_mark()} unicode-{unicodedata.unidata_version} {sys.byteorder}"
 
 
 def m001_files_and_passages(database: Database) -> None:
@@ -79,12 +82,24 @@ def m002_full_text(database: Database) -> None:
         database.execute(statement)
 
 
+def m003_vectors(database: Database) -> None:
+    for space in (spaces.STATIC, spaces.MODEL):
+        database.execute(spaces.table(space))
+
+
+def m004_graph(database: Database) -> None:
+    from .graph import TABLES
+
+    for statement in TABLES:
+        database.execute(statement)
+
+
 def create(connection: Connection) -> None:
     """Make the tables of an empty index; the caller holds a write transaction."""
     from sqlite_utils import Database, Migrations
 
     migrations = Migrations("openclaw-memory")
-    for migration in (m001_files_and_passages, m002_full_text):
+    for migration in (m001_files_and_passages, m002_full_text, m003_vectors, m004_graph):
         migrations()(migration)
     migrations.apply(Database(connection, execute_plugins=False))
     connection.execute("INSERT INTO meta VALUES ('fingerprint', ?)", [fingerprint()])

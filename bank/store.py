@@ -10,6 +10,7 @@ from ..parsers.days import PAGE
 from ..parsers.names import fold
 from ..parsers.records import Fact, Interval, Note, ParsedFile, TimeExpression
 from ..parsers.scripts import spaced
+from . import spaces
 from .driver import Connection
 from .scan import Seen
 from .terms import PassageRow, delete_terms, insert_terms, passage_terms, stored_rows
@@ -112,6 +113,8 @@ def _clear(connection: Connection, file_id: int) -> None:
     chunks = connection.execute("SELECT id, text, heading FROM chunks WHERE file = ?", (file_id,)).fetchall()
     delete_terms(connection, "chunk_terms", [(key, spaced(text), spaced(heading)) for key, text, heading in chunks])
     ids = [(row.id,) for row in rows]
+    for space in (spaces.STATIC, spaces.MODEL):
+        spaces.delete(connection, space, [row.id for row in rows])
     connection.executemany("DELETE FROM spans WHERE passage = ?", ids)
     connection.executemany("DELETE FROM mentions WHERE passage = ?", ids)
     for table in ("passages", "names", "chunks"):

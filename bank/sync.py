@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ..parsers.days import log_day, role_of
+from . import static_space
 from .driver import Connection, DatabaseError
 from .index import (
     fault_of_database,
@@ -169,8 +170,12 @@ class Run:
         self.workspace, self.connection, self.progress, self.force = workspace, connection, progress, force
         self.report = SyncReport([], [], [], [], [], (), 0, "")
         self.written: list[int] = []
+        #: The vectors of the files that are written anew, by the text that they were made of.
+        self.known: dict[str, bytes] = {}
 
     def run(self, note: str) -> SyncReport:
+        from .graph import refresh as refresh_graph
+
         found = scan(self.workspace)
         report = self.report._replace(unread=found.unread, files=len(found.files), note=note)
         with transaction(self.connection):
@@ -193,6 +198,8 @@ class Run:
                 remember_all_terms(self.connection)
             elif self.written:
                 remember_terms(self.connection, self.written)
+            static_space.fill(self.connection, self.written, self.known)
+            refresh_graph(self.connection)
             if self.progress and read:
                 self.progress(len(read), len(read))
             mark_filled(self.connection)
@@ -227,6 +234,8 @@ class Run:
         from ..parsers.parse import parse_file
 
         parsed = parse_file(data.decode("utf-8", "replace"), path)
+        if row:
+            self.known |= static_space.vectors_of(self.connection, row.id)
         self.written.append(write_file(self.connection, parsed, seen, read_ns, digest, row.id if row else None))
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from datetime import date
 
+from .embeddings.models import Models
 from .errors import MemoryFault, UsageFault, fault_of
 from .guard import PathNotAllowed, check_text, descend, refuse, split
 
@@ -19,11 +20,12 @@ ROOT_FOLDERS = frozenset(("memory", "bank"))
 
 class Workspace:
     """One workspace. ``root``: its real path. ``extra_paths``: further files or folders that may be read,
-    absolute or relative to the root, as configured."""
+    absolute or relative to the root, as configured. ``models``: what turns its passages into vectors."""
 
-    __slots__ = ("_given", "_inner", "_outer", "extra_paths", "root")
+    __slots__ = ("_given", "_inner", "_outer", "extra_paths", "models", "root")
 
-    def __init__(self, root: str, extra_paths: Iterable[str] = ()) -> None:
+    def __init__(self, root: str, extra_paths: Iterable[str] = (), models: Models | None = None) -> None:
+        self.models = models or Models()
         self._given = os.path.abspath(root)
         self.root = os.path.realpath(root)
         self.extra_paths = tuple(extra_paths)
@@ -42,7 +44,7 @@ class Workspace:
         return f"Workspace({self.root!r})"
 
     @classmethod
-    def open(cls, path: str, extra_paths: Iterable[str] = ()) -> Workspace:
+    def open(cls, path: str, extra_paths: Iterable[str] = (), models: Models | None = None) -> Workspace:
         """The workspace at ``path``; raises ``MemoryFault`` when there is none, or none that can be read."""
         if not path:
             raise UsageFault("the workspace path is empty", remedy="give a folder with --workspace")
@@ -65,7 +67,7 @@ class Workspace:
             raise fault_of(error, "the workspace cannot be read", path) from None
         except ValueError:
             raise UsageFault("the workspace path holds a character that no path can hold", path) from None
-        return cls(path, extra_paths)
+        return cls(path, extra_paths, models)
 
     # Layout
 

@@ -7,22 +7,31 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from .bank.config import WorkspaceChoice, find_workspace
+from .bank.config import Configuration, WorkspaceChoice, find_workspace, read_configuration
+from .bank.embeddings.models import Models
 from .bank.errors import UsageFault
 from .bank.workspace import Workspace
 
-#: Fewer files than this are read before a progress bar could be seen.
+#: Fewer things than this are done before a progress bar could be seen.
 _LONG = 300
 
 
-def choose(workspace: str = "", agent: str = "") -> WorkspaceChoice:
+def choose(workspace: str = "", agent: str = "", configuration: Configuration | None = None) -> WorkspaceChoice:
     """Which workspace is meant: the option, the environment, the configuration, or the default."""
-    return find_workspace(workspace or None, agent or None, os.environ)
+    return find_workspace(workspace or None, agent or None, os.environ, configuration)
 
 
 def open_workspace(workspace: str = "", agent: str = "") -> Workspace:
-    """The workspace that is meant. Raises ``MemoryFault`` where there is none."""
-    return Workspace.open(choose(workspace, agent).path)
+    """The workspace that is meant, with the models that are configured for the agent. Raises ``MemoryFault`` where
+    there is none, or where the configuration is broken."""
+    return open_chosen(workspace, agent)[1]
+
+
+def open_chosen(workspace: str = "", agent: str = "") -> tuple[WorkspaceChoice, Workspace]:
+    """The same, with why it is that one."""
+    configuration = read_configuration(os.environ)
+    choice = choose(workspace, agent, configuration)
+    return choice, Workspace.open(choice.path, models=Models.configured(configuration, choice.agent))
 
 
 def read_now(given: str) -> datetime:
@@ -40,17 +49,17 @@ def read_now(given: str) -> datetime:
         return moment.replace(tzinfo=UTC)
 
 
-def progress_bar() -> Callable[[int, int], None] | None:
-    """Shows (files done, files to read) on stderr while a terminal looks on; None where none does."""
+def progress_bar(doing: str = "indexing") -> Callable[[int, int], None] | None:
+    """Shows (things done, things to do) on stderr while a terminal looks on; None where none does."""
     if not sys.stderr.isatty():
         return None
 
     def show(done: int, total: int) -> None:
-        if total >= _LONG and (done % 20 == 0 or done == total):
+        if total >= _LONG and (done % 16 == 0 or done == total):
             filled = 30 * done // total
             end = "\r\033[K" if done == total else ""
             print(
-                f"\rindexing [{'#' * filled}{'.' * (30 - filled)}] {done}/{total}{end}",
+                f"\r{doing} [{'#' * filled}{'.' * (30 - filled)}] {done}/{total}{end}",
                 end="",
                 file=sys.stderr,
                 flush=True,

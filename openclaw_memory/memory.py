@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any
 
+from .bank.config import DEFAULT_AGENT, read_configuration
+from .bank.embeddings.models import Models
 from .bank.errors import UsageFault
 from .bank.journal import retain
+from .bank.model_space import fill_chosen
 from .bank.sync import SyncReport, sync
 from .bank.workspace import Workspace
 from .recall.engine import DEFAULT_BUDGET, DEFAULT_K, recall
@@ -24,10 +28,10 @@ class Memory:
     clock's time where none is given.
     """
 
-    def __init__(self, path: str, *, extra_paths: Sequence[str] = ()) -> None:
-        import os
-
-        self.workspace = Workspace.open(os.path.expanduser(path), extra_paths)
+    def __init__(self, path: str, *, extra_paths: Sequence[str] = (), agent: str = DEFAULT_AGENT) -> None:
+        """``agent``: whose models the configuration (``openclaw.json``, if there is one) is asked for."""
+        models = Models.configured(read_configuration(os.environ), agent)
+        self.workspace = Workspace.open(os.path.expanduser(path), extra_paths, models)
 
     def recall(
         self,
@@ -76,8 +80,11 @@ class Memory:
         return retain(self.workspace, [f"- {fact.removeprefix('- ')}" for fact in given], day or _now().date())
 
     def sync(self, *, force: bool = False) -> SyncReport:
-        """Bring the index up to date (recall and search do that by themselves)."""
-        return sync(self.workspace, force=force)
+        """Bring the index up to date (recall and search do that by themselves), with vectors by the provider that is
+        configured, however long that takes."""
+        report = sync(self.workspace, force=force)
+        fill_chosen(self.workspace)
+        return report
 
 
 _FILTERS = {"since", "until", "as_of", "around", "entity", "kind", "min_confidence", "source"}

@@ -3,10 +3,12 @@
 Stages: read the question, gather candidates from each channel, weigh the signals, fold repeats, fit the budget.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from ..bank import spaces
 from ..bank.driver import Connection
 from ..bank.entities import entity, named_in
 from ..bank.freshness import ask_fresh
@@ -19,13 +21,19 @@ from .bundle import REPEAT_PENALTY, Ranked, fit, fold_repeats, ordered, push_bac
 from .compounds import relatives
 from .filters import Filters, about, condition
 from .inflections import other_forms
+from .meaning import Understood, by_meaning, nearness, understand
 from .name_pattern import name_pattern
 from .question import Question, Term, quoted, read_question
+from .twins import lend
 
 DEFAULT_K = 20
 DEFAULT_BUDGET = 1200
 #: What a match of words that are only like the question's is worth in English.
 ALIKE = 0.4
+#: Passages are counted up to this number.
+_COMMON = 5000
+#: A best passage by words with this share of what all of a question's words could bring says all that words can say.
+FULL_SHARE = 1.0
 #: With fewer passages by words than this, what is known of a named entity is looked at too.
 FEW = 10
 #: A question about so few days looks at everything of these days.
@@ -53,14 +61,14 @@ def recall(
     """
 
     def ask(connection: Connection) -> _Answer:
-        ranked, best = rank(connection, query, now=now, filters=filters or Filters())
+        ranked, best, understood = rank(workspace, connection, query, now=now, filters=filters or Filters())
         taken, spent, omitted = fit(ranked, max(0, k), max(0, budget))
         where = condition(filters or Filters(), connection)
         places = channels.places_of(connection, [one.passage.key for one in taken], where)
-        return _Answer(ranked, best, taken, spent, omitted, places)
+        return _Answer(ranked, best, taken, spent, omitted, places, understood)
 
     answer, fresh = ask_fresh(workspace, ask, no_sync=no_sync, progress=progress)
-    ranked, best, taken, spent, omitted, places = answer
+    ranked, best, taken, spent, omitted, places, understood = answer
     results = []
     for one, score in zip(taken, strict_scores(taken, best), strict=True):
         entry = result(one, places.get(one.passage.key, ()), score)
@@ -74,7 +82,11 @@ def recall(
         "truncated": omitted > 0,
         "omitted": omitted,
         "stale": fresh.stale,
-        "warning": "; ".join(fresh.notes) or None,
+        "provider": understood.provider,
+        "model": understood.model or None,
+        "reason": understood.reason,
+        "fallback": understood.fallback or None,
+        "warning": "; ".join(filter(None, (*fresh.notes, understood.warning))) or None,
     }
 
 
@@ -85,39 +97,57 @@ class _Answer(NamedTuple):
     spent: int
     omitted: int
     places: dict[str, list[tuple[str, int, int]]]
+    understood: Understood
 
 
-def rank(connection: Connection, query: str, *, now: datetime, filters: Filters) -> tuple[list[Ranked], float]:
-    """All candidates for a question, best first, repeats folded, and the largest score that was in reach."""
-    question = read_question(query, now.date())
-    search = _Search(connection, question, filters)
+class Ranking(NamedTuple):
+    """All candidates for a question, best first, repeats folded; the largest score that was in reach; and how the
+    question was understood."""
+
+    ranked: list[Ranked]
+    best: float
+    understood: Understood
+
+
+def rank(workspace: Workspace, connection: Connection, query: str, *, now: datetime, filters: Filters) -> Ranking:
+    """Everything that may answer a question, in order."""
+    search = _Search(workspace, connection, read_question(query, now.date()), filters)
     passages = channels.load(connection, search.gather())
     weighed, best = search.weigh(passages)
-    return push_back_repeats(fold_repeats(ordered(weighed))), best
+    told = lend(ordered(weighed), spaces.vectors(connection, spaces.STATIC, [p.id for p in passages]))
+    return Ranking(push_back_repeats(fold_repeats(told)), best, search.understood)
 
 
 class _Names(NamedTuple):
-    """What the question names: the patterns to find them by, their search terms dropped or not."""
+    """What the question names: the patterns to find them by, their search terms dropped or not, and the question
+    without the names that most passages hold. ``near``: the entities that are often named together with these, and how
+    near they are."""
 
     named: tuple[signals.Named, ...]
     slugs: tuple[str, ...]
     terms: tuple[Term, ...]
+    bare: str
+    near: Mapping[str, float]
 
 
 class _Search:
     """One question against one index."""
 
-    def __init__(self, connection: Connection, question: Question, filters: Filters) -> None:
+    def __init__(self, workspace: Workspace, connection: Connection, question: Question, filters: Filters) -> None:
         self.connection = connection
         self.question = question
         self.filters = filters
         self.where = condition(filters, connection)
         self.names = self._read_names()
+        self.understood = understand(workspace, connection, question.text, self.names.bare)
+        # What asks for a day or for what is known of somebody, and for nothing more, has no meaning to compare.
+        self.meaning = self.understood.meaning if self._has_content() else None
         self.asked = [t.interval for t in question.times if t.interval]
         if filters.around:
             self.asked.append(filters.around)
         self.lexical: dict[int, float] = {}
         self.alike: dict[int, float] = {}
+        self.strength = 1.0
         self.expression = expression(connection, question, self.names.terms)
 
     def gather(self) -> list[int]:
@@ -127,7 +157,11 @@ class _Search:
             self.lexical = channels.by_words(self.connection, self.expression.exact, self.where)
         if self.expression.alike:
             self.alike = channels.by_words(self.connection, self.expression.alike, self.where)
+        possible = FULL_SHARE * self.expression.possible
+        self.strength = min(1.0, max(self.lexical.values(), default=0.0) / possible) if possible else 1.0
         found.update(dict.fromkeys([*self.lexical, *self.alike]))
+        if self.meaning:
+            found.update(dict.fromkeys(by_meaning(self.connection, self.meaning, self.where)))
         for identifier in self.question.identifiers:
             hits = channels.by_words(self.connection, f"text : {quoted(spaced(identifier))}", self.where)
             found.update(dict.fromkeys(hits))
@@ -135,6 +169,10 @@ class _Search:
             for slug in self.names.slugs:
                 sql, names = about(self.connection, slug)
                 found.update(dict.fromkeys(channels.by_entity(self.connection, sql, names, self.where)))
+            if self._has_content() and self.names.near:
+                marks = ", ".join("?" * len(self.names.near))
+                sql = f"p.id IN (SELECT passage FROM mentions WHERE slug IN ({marks}))"
+                found.update(dict.fromkeys(channels.by_entity(self.connection, sql, [*self.names.near], self.where)))
         for interval in self.asked:
             first, last = interval.first.toordinal(), interval.last.toordinal()
             if not self._has_content() or not self.lexical or last - first <= NARROW_DAYS:
@@ -151,11 +189,15 @@ class _Search:
             for match in (self.expression.exact, self.expression.alike)
         )
         section = self._blended(chunks, alike, ids, from_zero=True)
+        own, beside = nearness(self.connection, self.meaning, ids) if self.meaning else ({}, {})
+        meaning, beside = signals.meaning_scores(own, ids), signals.meaning_scores(beside, ids)
         exact = [signals.identifier_pattern(identifier) for identifier in self.question.identifiers]
         recent = signals.recent_signals(passages)
         words = bool(self.expression.exact)
-        in_play = {"lexical": words, "section": words, "entity": bool(self.names.named)}
-        in_play |= {"lead": bool(self.names.named), "now": self.question.asks_now}
+        told_apart = any(not one.is_common for one in self.names.named)
+        in_play = {"lexical": words, "section": words, "entity": told_apart, "twin": words or bool(self.meaning)}
+        in_play |= dict.fromkeys(("meaning", "unsaid", "beside"), bool(own))
+        in_play |= {"lead": bool(self.names.named), "nearby": bool(self.names.near), "now": self.question.asks_now}
         in_play |= {"time": bool(self.asked), "when": self.question.asks_when, "exact": bool(exact)}
         in_play |= {"opinion": self.question.asks_opinion}
         weighed = []
@@ -164,8 +206,12 @@ class _Search:
             values = {
                 "lexical": lexical[passage.id],
                 "section": section[passage.id],
+                "meaning": meaning[passage.id],
+                "unsaid": (1 - self.strength) ** 2 * meaning[passage.id],
+                "beside": beside[passage.id],
                 "entity": mentioned,
                 "lead": leads,
+                "nearby": 0.0 if mentioned else signals.nearby_signal(passage, self.names.near),
                 "time": signals.time_signal(passage, self.asked),
                 "when": signals.when_signal(passage) if self.question.asks_when else 0.0,
                 "exact": signals.exact_signal(passage, exact),
@@ -182,11 +228,11 @@ class _Search:
     def _blended(
         self, exact: dict[int, float], alike: dict[int, float], ids: list[int], from_zero: bool = False
     ) -> dict[int, float]:
-        """Normalised scores of the words themselves, as far as they are known at all, or, worth less, of words like
-        them."""
+        """Normalised scores of the words themselves, worth as much as the best passage has of them, or, worth less, of
+        words like them."""
         own = signals.normalised({i: score for i, score in exact.items() if score > 0}, ids, from_zero)
         others = signals.normalised({i: score for i, score in alike.items() if score > 0}, ids, from_zero)
-        return {i: max(self.expression.known * own[i], ALIKE * others[i]) for i in ids}
+        return {i: max(self.strength * own[i], ALIKE * others[i]) for i in ids}
 
     def _has_content(self) -> bool:
         """Whether the question has words beyond the names and the times in it."""
@@ -207,17 +253,25 @@ class _Search:
             for slug, (first, last) in named_in(self.connection, split, 8) if split else ():
                 slugs.setdefault(slug)
                 spans.append("".join(split[first:last]))
-        named, common = [], False
+        named, common, bare = [], False, self.question.text
+        near: dict[str, float] = {}
         for slug in slugs:
             known = entity(self.connection, slug)
-            named.append(signals.Named(frozenset(known.slugs), name_pattern(known.names)))
-            common = common or self._is_common(known.slugs)
+            pattern, is_common = name_pattern(known.names), self._is_common(known.slugs)
+            named.append(signals.Named(frozenset(known.slugs), pattern, is_common))
+            common = common or is_common
+            if is_common:
+                bare = pattern.sub(" ", bare)
+                continue
+            for other, weight in channels.neighbours(self.connection, slug):
+                near[other] = max(weight, near.get(other, 0.0))
         rest = tuple(term for term in terms if not any(term.text in span for span in spans))
         if named and common and rest:
             terms = rest
         elif named and not rest:
             terms = ()
-        return _Names(tuple(named), tuple(slugs), terms)
+        bare = bare if any(map(str.isalnum, bare)) else self.question.text
+        return _Names(tuple(named), tuple(slugs), terms, bare, near)
 
     def _is_common(self, slugs: Sequence[str]) -> bool:
         marks = ", ".join("?" * len(slugs))
@@ -230,12 +284,13 @@ class _Search:
 
 
 class Expression(NamedTuple):
-    """What FTS5 is asked. ``exact``: any of the terms. ``alike``: relatives of words that no passage has. ``known``:
-    the share of the terms that some passage has. Either is "" where there is nothing to look for."""
+    """What FTS5 is asked. ``exact``: any of the terms. ``alike``: relatives of words that no passage has. Either is ""
+    where there is nothing to look for. ``possible``: about the bm25 of a passage of average length that has all terms
+    once; terms that no passage has are the rarest."""
 
     exact: str
     alike: str
-    known: float
+    possible: float
 
 
 def expression(connection: Connection, question: Question, terms: Sequence[Term] | None = None) -> Expression:
@@ -243,25 +298,29 @@ def expression(connection: Connection, question: Question, terms: Sequence[Term]
     terms = question.terms if terms is None else terms
     phrases: list[str] = []
     missing: list[str] = []
+    total = connection.execute("SELECT count(*) FROM passages").fetchone()[0]
+    possible = 0.0
     for term in terms:
         forms = other_forms(term.text) if term.kind == "word" and question.language == "en" else []
         own = [term.phrase, *map(quoted, forms)]
         phrases += own
-        if not any(_occurs(connection, phrase) for phrase in own):
+        count = _count(connection, " OR ".join(own))
+        possible += max(math.log((total - count + 0.5) / (count + 0.5)), 0.0)
+        if not count:
             missing.append(term.text)
     inflected = question.language != "en"
     words = [t.text for t in terms if t.kind == "word" and (inflected or not t.text.isascii() or t.text in missing)]
     alike = [quoted(term) for found in relatives(connection, words).values() for term in found]
-    known = 1 - len(missing) / len(terms) if terms else 1.0
     if inflected:
         # Endings and compounds are what such a language is made of: there a relative is as good as the word.
-        phrases, alike, known = [*phrases, *alike], [], 1.0
-    return Expression(" OR ".join(dict.fromkeys(phrases)), " OR ".join(dict.fromkeys(alike)), known)
+        phrases, alike = [*phrases, *alike], []
+    return Expression(" OR ".join(dict.fromkeys(phrases)), " OR ".join(dict.fromkeys(alike)), possible)
 
 
-def _occurs(connection: Connection, phrase: str) -> bool:
-    row = connection.execute("SELECT 1 FROM passage_terms WHERE passage_terms MATCH ? LIMIT 1", (phrase,)).fetchone()
-    return row is not None
+def _count(connection: Connection, match: str) -> int:
+    """How many passages match, counted no further than what is common anyway."""
+    sql = "SELECT count(*) FROM (SELECT 1 FROM passage_terms WHERE passage_terms MATCH ? LIMIT ?)"
+    return int(connection.execute(sql, (match, _COMMON)).fetchone()[0])
 
 
 def _explained(one: Ranked, ranked: Sequence[Ranked]) -> dict[str, dict[str, float]]:

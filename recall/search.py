@@ -10,6 +10,7 @@ import re
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from ..bank import spaces
 from ..bank.driver import Connection
 from ..bank.errors import MemoryFault
 from ..bank.freshness import ask_fresh
@@ -20,6 +21,7 @@ from . import candidates as channels
 from .bundle import Ranked, citation, strictly_falling
 from .engine import expression, rank
 from .filters import Filters
+from .meaning import Understood
 from .question import read_question
 from .snippet import make_snippet
 
@@ -31,7 +33,7 @@ _MARKER = re.compile(r"<!--\s*(?P<name>trigger|importance|project)\s*:\s*(?P<val
 
 
 class _Hit(NamedTuple):
-    """A chunk, its score in 0..1, the bm25 share of it, and the lines that answer."""
+    """A chunk, its score in 0..1, the bm25 share of it, the lines that answer, and the cosine of what they say."""
 
     path: str
     line: int
@@ -40,6 +42,7 @@ class _Hit(NamedTuple):
     score: float
     lexical: float
     answer: tuple[int, int]
+    cosine: float | None = None
 
 
 def memory_search(
@@ -70,9 +73,9 @@ def memory_search(
     if corpus == "sessions":
         return answer | {"warning": "session transcripts are not indexed"}
     try:
-        (hits, patterns), fresh = ask_fresh(
+        (hits, patterns, understood), fresh = ask_fresh(
             workspace,
-            lambda connection: _hits(connection, query, now, max(1, max_results), min_score),
+            lambda connection: _hits(workspace, connection, query, now, max(1, max_results), min_score),
             no_sync=no_sync,
             progress=progress,
         )
@@ -87,11 +90,17 @@ def memory_search(
         }
     for hit, score in zip(hits, strictly_falling([hit.score for hit in hits]), strict=True):
         answer["results"].append(_entry(hit, score, patterns, citations))
+    answer |= {"provider": understood.provider, "mode": "hybrid" if understood.meaning else "keyword"}
+    if understood.model:
+        answer["model"] = understood.model
+    if understood.fallback:
+        answer["fallback"] = {"from": understood.fallback, "reason": understood.reason}
     if fresh.stale:
         answer["stale"] = True
-    if fresh.notes:
-        answer["warning"] = "; ".join(fresh.notes)
-    return answer
+    notes = [*fresh.notes, *([understood.warning] if understood.warning else [])]
+    if notes:
+        answer["warning"] = "; ".join(notes)
+    return answer | {"debug": {"providerReason": understood.reason}}
 
 
 def _entry(hit: _Hit, score: float, patterns: list[re.Pattern[str]], citations: bool) -> dict[str, Any]:
@@ -102,6 +111,7 @@ def _entry(hit: _Hit, score: float, patterns: list[re.Pattern[str]], citations: 
         "startLine": snippet.line,
         "endLine": snippet.end_line,
         "score": score,
+        **({} if hit.cosine is None else {"vectorScore": round(max(0.0, hit.cosine), 6)}),
         "textScore": round(hit.lexical, 6),
         "snippet": snippet.text,
         "source": "memory",
@@ -129,19 +139,23 @@ def _markers(hit: _Hit, first: int, last: int) -> dict[str, Any]:
 
 
 def _hits(
-    connection: Connection, query: str, now: datetime, most: int, min_score: float
-) -> tuple[list[_Hit], list[re.Pattern[str]]]:
-    ranked, best = rank(connection, query, now=now, filters=Filters())
+    workspace: Workspace, connection: Connection, query: str, now: datetime, most: int, min_score: float
+) -> tuple[list[_Hit], list[re.Pattern[str]], Understood]:
+    ranked, best, understood = rank(workspace, connection, query, now=now, filters=Filters())
     question = read_question(query, now.date())
     wanted = expression(connection, question)
     match = wanted.exact or wanted.alike
     patterns = [_word_pattern(term.text) for term in question.terms]
     found: dict[int, _Hit] = {}
+    looked_at = [one.passage.id for one in ranked[: 4 * most]]
+    meaning = understood.meaning
+    cosines = spaces.cosines(connection, meaning.space, meaning.query, looked_at) if meaning else {}
     for one in ranked:
         score = min(1.0, max(0.0, one.score / best)) if best > 0 else 0.0
         around = _around(connection, one, score, patterns)
         if around:
-            found.setdefault(*around)
+            key, hit = around
+            found.setdefault(key, hit._replace(cosine=cosines.get(one.passage.id)))
         if len(found) >= 4 * most:
             break
     for key, hit in _alone(connection, match, patterns, found):
@@ -152,7 +166,7 @@ def _hits(
     for hit in hits:
         if hit.score >= min_score and not any(_shows(other, hit) for other in kept):
             kept.append(hit)
-    return kept[:most], patterns
+    return kept[:most], patterns, understood
 
 
 def _around(

@@ -13,26 +13,45 @@ from ..parsers.names import fold
 from ..parsers.records import Interval
 from .candidates import Chunk, Passage
 
-#: lexical: bm25 of the passage with its context · section: bm25 of the chunk around it · entity: it mentions what the
-#: question names · lead: that leads it (first entity, first word, its page) · time: its day, or a day it speaks of, is
-#: near what the question says · when: it says when, and that is asked · exact: it holds an identifier of the question,
-#: letter for letter · opinion: an opinion, and one is asked for · question: it is itself a question · typed: a fact
-#: rather than a note, where nothing else tells them apart · recent: among the newer candidates, the same way · now:
-#: that counts when the question asks for what is so now.
+#: What each signal says, and its weight.
 WEIGHTS: Mapping[str, float] = {
+    # bm25 of the passage with its context
     "lexical": 1.0,
-    "section": 0.45,
+    # bm25 of the chunk around it
+    "section": 0.64,
+    # how near it comes in meaning
+    "meaning": 0.65,
+    # the same, the more the best passage by words lacks of what the question's words could bring
+    "unsaid": 1.0,
+    # how near its neighbours in the section come
+    "beside": 0.12,
+    # what the same thing, said as a note or as a fact of the same file, has of all signals
+    "twin": 0.42,
+    # it mentions what the question names
     "entity": 0.5,
+    # what the question names leads it (first entity, first word, its page)
     "lead": 0.3,
+    # it mentions what is often named together with that
+    "nearby": 0.1,
+    # its day, or a day it speaks of, is near what the question says
     "time": 1.0,
-    "when": 0.4,
+    # it says when, and that is asked
+    "when": 0.35,
+    # it holds an identifier of the question, letter for letter
     "exact": 2.0,
+    # it is an opinion, and one is asked for
     "opinion": 0.25,
-    "question": -0.1,
+    # it is itself a question
+    "question": -0.14,
+    # a fact rather than a note, where nothing else tells them apart
     "typed": 0.05,
+    # newer than other candidates, where nothing else tells them apart
     "recent": 0.03,
+    # the same, when the question asks for what is so now
     "now": 0.8,
 }
+#: The cosine from which on a passage can hardly come nearer in meaning.
+SURE = 0.5
 #: An entity counts half when the question names several.
 SHARED_ENTITY = 0.5
 #: A day this far from the asked interval counts nothing.
@@ -41,10 +60,12 @@ WEAK_TIME = 0.4
 
 
 class Named(NamedTuple):
-    """An entity that a question names: its folded names, and the expression that finds them in a text."""
+    """An entity that a question names: its folded names, the expression that finds them in a text, and whether so many
+    passages mention it that this says little of any one."""
 
     slugs: frozenset[str]
     pattern: re.Pattern[str]
+    is_common: bool = False
 
 
 def normalised(scores: Mapping[int, float], ids: Iterable[int], from_zero: bool = False) -> dict[int, float]:
@@ -59,6 +80,14 @@ def normalised(scores: Mapping[int, float], ids: Iterable[int], from_zero: bool 
     if high <= low:
         return {i: 1.0 if i in scores else 0.0 for i in wanted}
     return {i: (scores.get(i, low) - low) / (high - low) for i in wanted}
+
+
+def meaning_scores(cosines: Mapping[int, float], ids: Iterable[int]) -> dict[int, float]:
+    """Cosines from the lowest (0, if none is below that) to the highest (``SURE``, if none is above that) as 0 to 1; an
+    id without one counts as the lowest."""
+    low = min(0.0, min(cosines.values(), default=0.0))
+    high = max(SURE, max(cosines.values(), default=0.0))
+    return {i: (cosines.get(i, low) - low) / (high - low) for i in ids}
 
 
 def section_scores(passages: Sequence[Passage], chunks: Iterable[Chunk]) -> dict[int, float]:
@@ -86,8 +115,17 @@ def entity_signals(passage: Passage, named: Sequence[Named]) -> tuple[float, flo
     for one in named:
         first = bool(slugs and slugs[0] in one.slugs) or own in one.slugs or bool(one.pattern.match(text))
         leads = leads or first
-        mentioned = mentioned or first or not one.slugs.isdisjoint(slugs) or bool(one.pattern.search(text))
+        if not one.is_common:
+            mentioned = mentioned or first or not one.slugs.isdisjoint(slugs) or bool(one.pattern.search(text))
     return worth * mentioned, worth * leads
+
+
+def nearby_signal(passage: Passage, near: Mapping[str, float]) -> float:
+    """The largest weight of an entity that the passage mentions, among those ``near`` (by folded name) what the
+    question names."""
+    if not near:
+        return 0.0
+    return max((near.get(fold(name), 0.0) for name in json.loads(passage.entities)), default=0.0)
 
 
 def time_signal(passage: Passage, asked: Sequence[Interval]) -> float:

@@ -11,7 +11,7 @@ from ..bank.config import read_configuration
 from ..bank.driver import Connection, DatabaseError, describe
 from ..bank.errors import MemoryFault
 from ..bank.workspace import Workspace
-from ..context import choose
+from ..context import open_chosen
 from ..output import emit_json, paint, visible
 
 OK, WARN, FAIL = "ok", "warn", "fail"
@@ -58,14 +58,14 @@ def _checks(workspace: str, agent: str) -> Iterator[Check]:
         yield Check("configuration", FAIL, str(fault))
         return
     try:
-        choice = choose(workspace, agent)
-        bank = Workspace.open(choice.path)
+        choice, bank = open_chosen(workspace, agent)
     except MemoryFault as fault:
         yield Check("workspace", FAIL, str(fault))
         return
     yield Check("workspace", OK, f"{bank.root} ({choice.source})")
     yield from _files(bank)
     yield from _index(bank)
+    yield from _embeddings(bank)
     yield from _git(bank)
 
 
@@ -140,6 +140,27 @@ def _index(bank: Workspace) -> Iterator[Check]:
             yield Check("names", WARN, f"{name} is claimed by the pages {', '.join(pages)}; it is linked to none")
     finally:
         connection.close()
+
+
+def _embeddings(bank: Workspace) -> Iterator[Check]:
+    from ..bank.embeddings.pause import paused
+    from .upkeep import vector_engine
+
+    for line in bank.models.warnings:
+        yield Check("settings", WARN, line)
+    choice = bank.models.choice()
+    embedder = choice.embedder
+    failing = embedder and paused(bank.index_dir, embedder.fingerprint)
+    if choice.warning or failing:
+        yield Check("embeddings", WARN, choice.warning or f"{failing}; the built-in model answers meanwhile")
+    else:
+        named = f"{embedder.provider} {embedder.model}" if embedder else "none, words only"
+        yield Check("embeddings", OK, f"{named} ({choice.reason})")
+    engine = vector_engine(bank)
+    if engine["vec"]:
+        yield Check("vectors", OK, f"sqlite-vec {engine['vec']}")
+    else:
+        yield Check("vectors", WARN, f"sqlite-vec is not used: {engine['noVec']}; vectors are compared in the process")
 
 
 def _git(bank: Workspace) -> Iterator[Check]:

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from ..bank.errors import MemoryFault, UsageFault
+from ..bank.model_space import FillReport
 from ..bank.workspace import Workspace as Bank
-from ..context import choose, progress_bar
+from ..context import choose, open_chosen, open_workspace, progress_bar
 from ..output import emit_json, note, paint, say, visible
 from .options import Agent, Debug, Json, Workspace
 
@@ -62,13 +63,16 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
     @app.command()
     def reset(
         yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+        embeddings: Annotated[
+            bool, typer.Option("--embeddings", help="Also forget the vectors that a provider gave.")
+        ] = False,
         workspace: Workspace = "",
         agent: Agent = "",
         as_json: Json = False,
         debug: Debug = False,
     ) -> None:
         """Delete the index. No Markdown is touched; the next command builds it again."""
-        run(lambda: reset_command(yes, workspace, agent, as_json), debug)
+        run(lambda: reset_command(yes, embeddings, workspace, agent, as_json), debug)
 
     @app.command()
     def doctor(
@@ -106,11 +110,13 @@ def init_command(path: str, demo: bool, workspace: str, agent: str, as_json: boo
 def index_command(force: bool, verbose: bool, workspace: str, agent: str, as_json: bool) -> int:
     """Sync, and say what changed; exit code 3 when some files could not be read."""
     from ..bank.freshness import open_fresh
+    from ..bank.model_space import fill_chosen
     from ..bank.store import count_rows
     from ..bank.sync import sync
 
-    bank = Bank.open(choose(workspace, agent).path)
+    bank = open_workspace(workspace, agent)
     report = sync(bank, force=force, progress=progress_bar())
+    filled = fill_chosen(bank, progress=progress_bar("embedding"))
     fresh = open_fresh(bank, no_sync=True)
     counts = count_rows(fresh.connection)
     fresh.connection.close()
@@ -123,13 +129,39 @@ def index_command(force: bool, verbose: bool, workspace: str, agent: str, as_jso
         "unread": list(report.unread),
         "note": report.note or None,
         **counts,
+        "embeddings": _embeddings(bank, filled),
     }
     if as_json:
         emit_json(told)
     else:
         _print_report(report, verbose)
         print(f"{counts['files']} files, {counts['passages']} passages, {counts['chunks']} chunks")
-    return 3 if report.is_partial else 0
+        _print_embeddings(told["embeddings"])
+    return 3 if report.is_partial or (filled and filled.pending) else 0
+
+
+def _embeddings(bank: Bank, filled: FillReport | None) -> dict[str, Any]:
+    """What turned the passages into vectors: the provider, and what it did just now."""
+    choice = bank.models.choice()
+    told: dict[str, Any] = {
+        "provider": choice.embedder.provider if choice.embedder else "none",
+        "model": choice.embedder.model if choice.embedder else None,
+        "reason": choice.reason,
+        "fallbackFrom": choice.fallback_from or None,
+        "warnings": [*bank.models.warnings, *([choice.warning] if choice.warning else [])],
+    }
+    if filled:
+        told |= {"embedded": filled.embedded, "cached": filled.cached, "pending": filled.pending}
+        told["warnings"] += filled.notes
+    return told
+
+
+def _print_embeddings(told: dict[str, Any]) -> None:
+    for line in told["warnings"]:
+        note(f"warning: {line}")
+    if "embedded" in told:
+        left = f", {told['pending']} still without a vector" if told["pending"] else ""
+        print(f"{told['embedded']} texts embedded, {told['cached']} known, by {told['provider']} {told['model']}{left}")
 
 
 def _print_report(report: Any, verbose: bool) -> None:
@@ -152,14 +184,15 @@ def _print_report(report: Any, verbose: bool) -> None:
 
 def status_command(deep: bool, fix: bool, verbose: bool, workspace: str, agent: str, as_json: bool) -> int:
     """Where things are and whether the index says what the files say."""
+    from ..bank import spaces
     from ..bank.driver import describe
     from ..bank.index import IndexUnusable, open_to_read
     from ..bank.store import count_rows
     from ..bank.sync import pending_changes, sync
     from .doctor import integrity
 
-    choice = choose(workspace, agent)
-    bank = Bank.open(choice.path)
+    choice, bank = open_chosen(workspace, agent)
+    embeddings = _embeddings(bank, None)
     if fix:
         report = sync(bank, progress=progress_bar())
         if report.note:
@@ -169,10 +202,12 @@ def status_command(deep: bool, fix: bool, verbose: bool, workspace: str, agent: 
         "workspaceSource": choice.source,
         "agent": choice.agent,
         "backend": "builtin",
-        "provider": "none",
+        "provider": embeddings["provider"],
+        "embeddings": embeddings,
         "index": {"path": bank.index_path, "exists": os.path.isfile(bank.index_path), "usable": False, "stale": True},
         "sqlite": describe(),
     }
+    told["sqlite"] |= vector_engine(bank)
     state = told["index"]
     changed: list[str] = []
     try:
@@ -190,6 +225,11 @@ def status_command(deep: bool, fix: bool, verbose: bool, workspace: str, agent: 
             "bytes": os.path.getsize(bank.index_path),
         }
         state |= count_rows(connection)
+        state |= {"vectors": spaces.count(connection, spaces.STATIC), "modelVectors": 0}
+        embedder = bank.models.choice().embedder
+        if embedder and embedder.provider != "static":
+            embeddings["pending"] = spaces.pending(connection, embedder.fingerprint)
+            state["modelVectors"] = spaces.count(connection, spaces.MODEL)
         if deep:
             state["integrity"] = integrity(connection) or "ok"
         connection.close()
@@ -218,14 +258,38 @@ def _print_status(told: dict[str, Any]) -> None:
         rows.append(("fresh", "yes" if not state["stale"] else f"no, {state['pending']} files changed since"))
         if "integrity" in state:
             rows.append(("integrity", state["integrity"]))
+    embeddings = told["embeddings"]
+    named = " ".join(filter(None, (embeddings["provider"], embeddings["model"])))
+    left = f"; {embeddings['pending']} passages wait for it" if embeddings.get("pending") else ""
+    rows.append(("embeddings", f"{named} ({embeddings['reason']}){left}"))
+    rows.append(("vectors", f"sqlite-vec {engine['vec']}" if engine["vec"] else f"in process ({engine['noVec']})"))
     extensions = "extensions load" if engine["extensions"] else "no extensions"
     rows.append(("sqlite", f"{engine['sqlite']} ({engine['driver']}; {extensions})"))
     for name, value in rows:
         print(f"{paint(f'{name:<10}', 'dim')} {visible(str(value))}")
+    for line in embeddings["warnings"]:
+        note(f"warning: {line}")
 
 
-def reset_command(yes: bool, workspace: str, agent: str, as_json: bool) -> int:
+def vector_engine(bank: Bank) -> dict[str, Any]:
+    """``vec``: the version of sqlite-vec, or None; ``noVec``: why it is not used, or None."""
+    from ..bank.driver import connect, load_vectors
+
+    settings = bank.models.settings
+    if not settings.vector_extension:
+        return {"vec": None, "noVec": "memory.search.store.vector.enabled is false"}
+    connection = connect(":memory:")
+    try:
+        problem = load_vectors(connection, settings.extension_path)
+        version = None if problem else connection.execute("SELECT vec_version()").fetchone()[0]
+        return {"vec": version, "noVec": problem or None}
+    finally:
+        connection.close()
+
+
+def reset_command(yes: bool, embeddings: bool, workspace: str, agent: str, as_json: bool) -> int:
     """Delete the index, after asking where a terminal is there to answer."""
+    from ..bank.embeddings import cache
     from ..bank.files import writer_lock
     from ..bank.index import remove
 
@@ -239,6 +303,8 @@ def reset_command(yes: bool, workspace: str, agent: str, as_json: bool) -> int:
     if os.path.isdir(bank.index_dir):
         with writer_lock(bank.lock_path, 10.0, "resetting"):
             removed = remove(bank)
+            if embeddings and cache.remove(bank.index_dir):
+                removed.append(f".memory/{cache.FILE}")
     if as_json:
         emit_json({"removed": removed})
     else:

@@ -151,6 +151,13 @@ def told(connection: Connection) -> dict[str, Any]:
             (chunks[row[0]], row[1:])
             for row in connection.execute("SELECT id, line, end_line, heading, text FROM chunks")
         ),
+        "vectors": sorted(
+            (passages[row[0]], row[1:])
+            for row in connection.execute("SELECT passage, shard, signs, vector FROM static_vectors")
+        ),
+        "edges": sorted(connection.execute("SELECT * FROM edges")),
+        "neighbours": sorted(connection.execute("SELECT * FROM neighbours")),
+        "graph_changes": connection.execute("SELECT count(*) FROM graph_changes").fetchall(),
         "mentions": sorted((passages[row[0]], row[1]) for row in connection.execute("SELECT * FROM mentions")),
         "spans": sorted((passages[row[0]], row[1:]) for row in connection.execute("SELECT * FROM spans")),
         "names": sorted(
