@@ -11,7 +11,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from . import spaces
@@ -357,7 +357,9 @@ def _batches_wait(state: str) -> bool:
         return False
 
 
-def in_time(answers: Iterator[Answer], most: int = BATCH, seconds: float = SECONDS) -> Iterator[list[Answer]]:
+def in_time(
+    answers: Iterator[Answer], most: int = BATCH, seconds: float = SECONDS
+) -> Generator[list[Answer], None, None]:
     """Answers in lists of at most ``most``, none of them held back for longer than ``seconds`` while the next one is
     waited for, which may take hours: they are waited for in a thread of its own. Raises what ``answers`` raises, after
     all that came before it."""

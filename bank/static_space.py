@@ -5,6 +5,7 @@ vectors, whatever becomes of the provider that somebody has configured.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 from . import spaces
 from .driver import Connection
@@ -15,12 +16,19 @@ from .vectors import quantised
 _BATCH = 2000
 
 
-def model_mark() -> str:
-    """What the built-in model's vectors depend on; "none" where its table cannot be read."""
+@cache
+def static_embedder() -> StaticEmbedder | None:
+    """The built-in model; None for a package without its table, which still finds by words."""
     try:
-        return StaticEmbedder().fingerprint
+        return StaticEmbedder()
     except EmbeddingFault:
-        return "none"
+        return None
+
+
+def model_mark() -> str:
+    """What the built-in model's vectors depend on."""
+    embedder = static_embedder()
+    return embedder.fingerprint if embedder else "none"
 
 
 def embedded_text(text: str, details: str) -> str:
@@ -42,21 +50,19 @@ def fill(connection: Connection, files: Iterable[int], known: Mapping[str, bytes
 
     A text that the model knows no word of gets none. Inside the caller's transaction.
     """
+    embedder = static_embedder()
+    if embedder is None:
+        return
     pending: list[tuple[int, str, str]] = []
     for file in files:
-        rows = connection.execute(
+        passages = connection.execute(
             "SELECT id, key, text, details FROM passages WHERE file = ? ORDER BY position", (file,)
         )
-        pending += [(passage, key, embedded_text(text, details)) for passage, key, text, details in rows]
-    embedder = StaticEmbedder()
+        pending += [(passage, key, embedded_text(text, details)) for passage, key, text, details in passages]
     for start in range(0, len(pending), _BATCH):
         part = pending[start : start + _BATCH]
         new = list(dict.fromkeys(text for _, _, text in part if text not in known))
-        try:
-            made = dict(zip(new, map(quantised, embedder.embed_documents(new)), strict=True)) if new else {}
-        except EmbeddingFault:
-            # A package without its table still finds by words.
-            return
+        made = dict(zip(new, map(quantised, embedder.embed_documents(new)), strict=True)) if new else {}
         found = ((passage, key, known.get(text) or made.get(text)) for passage, key, text in part)
         rows = [spaces.Row(passage, key, vector) for passage, key, vector in found if vector]
         spaces.insert(connection, spaces.STATIC, rows)

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +119,8 @@ class Install:
         self.command = str(command)
         self.python = str(command.resolve().parent / ("python.exe" if os.name == "nt" else "python"))
         self.environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH")}
+        # Whoever measures may have a key in the environment: nothing here may ask a provider.
+        self.environment |= {"OPENCLAW_MEMORY_OFFLINE": "1"}
 
     @classmethod
     def built(cls, folder: Path) -> Install:
@@ -131,9 +133,16 @@ class Install:
         subprocess.run([*pip, str(folder / "source")], check=True, stdout=sys.stderr)
         return cls(scripts / ("openclaw-memory.exe" if os.name == "nt" else "openclaw-memory"))
 
-    def run(self, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, arguments: Sequence[str], variables: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
-            arguments, env=self.environment, capture_output=True, text=True, encoding="utf-8", cwd=tempfile.gettempdir()
+            arguments,
+            env={**self.environment, **(variables or {})},
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            cwd=tempfile.gettempdir(),
         )
         if done.returncode:
             sys.exit(f"{Path(arguments[0]).name} failed:\n{done.stderr}")

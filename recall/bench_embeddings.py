@@ -17,7 +17,7 @@ from ..bank.driver import Connection
 from ..bank.embeddings.choice import Choice, choose
 from ..bank.embeddings.models import Models
 from ..bank.embeddings.protocol import Embedder, EmbeddingFault
-from ..bank.embeddings.services import canonical, is_known
+from ..bank.embeddings.services import PROVIDERS, REMOTE, SERVICES, canonical, is_known
 from ..bank.embeddings.settings import BatchSettings, EmbeddingSettings, RemoteSettings
 from ..bank.errors import MemoryFault, UsageFault, one_line
 from ..bank.index import open_to_write, transaction
@@ -33,6 +33,7 @@ from .bench_sample import Extent, copy_sample, read_files, without_models
 DEFAULT_SAMPLE = 500
 #: Texts that each provider is timed with and compared by, and how many of the nearest passages are compared.
 PROBES, NEAREST = 20, 10
+_NOT_TRIED = ("auto", "none")
 
 
 class Wish(NamedTuple):
@@ -87,14 +88,15 @@ def wishes(models: Models, names: Sequence[str], paths: Sequence[str]) -> list[W
     Raises ``UsageFault`` for a name that is no provider's.
     """
     settings = models.settings
-    own = "" if settings.provider == "auto" or not settings.enabled else settings.provider
-    if not own:
+    own = settings.provider
+    if own == "auto":
         chosen = choose(settings._replace(enabled=True), os.environ, models.agent).embedder
         own = chosen.provider if chosen else "none"
     wanted = [canonical(name) for name in names]
     for given, name in zip(names, wanted, strict=True):
-        if not is_known(name) or name in ("auto", "none"):
-            raise UsageFault(f"--provider {given!r}: no such provider", remedy="use static, local, openai, gemini, …")
+        if not is_known(name) or name in _NOT_TRIED:
+            known = ", ".join(one for one in (*PROVIDERS, *SERVICES) if one not in _NOT_TRIED)
+            raise UsageFault(f"--provider {given!r}: no such provider", remedy=f"use {known}")
     if not wanted:
         wanted = ["static", *([own] if own != "none" else [])]
         if not paths and _made(_settings_for("local", own, models), models).embedder:
@@ -110,7 +112,7 @@ def _settings_for(name: str, own: str, models: Models) -> EmbeddingSettings:
     settings = models.settings._replace(enabled=True, fallback="none")
     if name == own:
         # Answers of batches take hours, and what they take says nothing of the model.
-        provider = settings.provider if settings.provider == "auto" else name
+        provider = "auto" if settings.provider == "auto" and name in REMOTE else name
         return settings._replace(provider=provider, remote=settings.remote._replace(batch=BatchSettings()))
     return settings._replace(provider=name, model="", dimensions=None, remote=RemoteSettings())
 
@@ -221,6 +223,7 @@ class _Trial:
         )
         given = Models(settings, choice=Choice(embedder, embedder.provider, ""))
         workspace = Workspace(self.copy.root, models=given)
+        self._empty(space)
         began = time.perf_counter()
         if space == spaces.STATIC:
             self._fill_static()
@@ -248,11 +251,17 @@ class _Trial:
             quality=bench_questions.quality(ranks) if ranks and not fault else None,
         )
 
+    def _empty(self, space: str) -> None:
+        """Leave nothing of what filled the space before, were it the same model."""
+        with transaction(self.connection):
+            spaces.clear(self.connection, space)
+            if space == spaces.MODEL:
+                self.connection.execute("DELETE FROM meta WHERE key = ?", (spaces.FINGERPRINT,))
+
     def _fill_static(self) -> None:
         """The built-in model's own way into its own space."""
         files = [file for (file,) in self.connection.execute("SELECT id FROM files ORDER BY id").fetchall()]
         with transaction(self.connection):
-            spaces.clear(self.connection, spaces.STATIC)
             static_space.fill(self.connection, files, {})
 
     def _asked(

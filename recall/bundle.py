@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from ..parsers.chunks import cut_line
 from ..parsers.tokens import estimate_tokens
+from . import signals
 from .candidates import Passage
 
 #: What a passage loses when most of its rare words stand in a better one of the same file.
@@ -25,6 +26,14 @@ class Ranked(NamedTuple):
     passage: Passage
     score: float
     signals: dict[str, float]
+
+
+def with_signal(candidate: Ranked, name: str, value: float) -> Ranked:
+    """A candidate that one more signal speaks for."""
+    if not value:
+        return candidate
+    score = candidate.score + signals.WEIGHTS[name] * value
+    return candidate._replace(score=score, signals=candidate.signals | {name: value})
 
 
 def ordered(candidates: Sequence[Ranked]) -> list[Ranked]:
@@ -61,8 +70,8 @@ def push_back_repeats(candidates: Sequence[Ranked]) -> list[Ranked]:
     for number, candidate in enumerate(head):
         said = better.setdefault(candidate.passage.file, [])
         if any(_overlap(words, weighed, weight, number, other) >= REPEAT_SHARE for other in said):
-            signals = candidate.signals | {"repeat": 1.0}
-            moved.append(candidate._replace(score=candidate.score - REPEAT_PENALTY, signals=signals))
+            told = candidate.signals | {"repeat": 1.0}
+            moved.append(candidate._replace(score=candidate.score - REPEAT_PENALTY, signals=told))
         else:
             said.append(number)
             moved.append(candidate)

@@ -12,18 +12,31 @@ from ..bank import spaces
 from ..bank.driver import Connection
 from ..bank.entities import entity, named_in
 from ..bank.freshness import ask_fresh
+from ..bank.static_space import static_embedder
 from ..bank.sync import Progress
 from ..bank.workspace import Workspace
 from ..parsers.scripts import characters, spaced
 from . import candidates as channels
 from . import signals
-from .bundle import REPEAT_PENALTY, Ranked, fit, fold_repeats, ordered, push_back_repeats, result, strict_scores
+from .bundle import (
+    REPEAT_PENALTY,
+    Ranked,
+    fit,
+    fold_repeats,
+    ordered,
+    push_back_repeats,
+    result,
+    strict_scores,
+    with_signal,
+)
 from .compounds import relatives
 from .filters import Filters, about, condition
 from .inflections import other_forms
+from .kindred import kindred
 from .meaning import Understood, by_meaning, nearness, understand
 from .name_pattern import name_pattern
 from .question import Question, Term, quoted, read_question
+from .stopwords import stop_words
 from .twins import lend
 
 DEFAULT_K = 20
@@ -34,6 +47,8 @@ ALIKE = 0.4
 _COMMON = 5000
 #: A best passage by words with this share of what all of a question's words could bring says all that words can say.
 FULL_SHARE = 1.0
+#: Words of so many candidates, the best by all other signals, are compared in meaning with the question's.
+COMPARED = 120
 #: With fewer passages by words than this, what is known of a named entity is looked at too.
 FEW = 10
 #: A question about so few days looks at everything of these days.
@@ -114,7 +129,8 @@ def rank(workspace: Workspace, connection: Connection, query: str, *, now: datet
     search = _Search(workspace, connection, read_question(query, now.date()), filters)
     passages = channels.load(connection, search.gather())
     weighed, best = search.weigh(passages)
-    told = lend(ordered(weighed), spaces.vectors(connection, spaces.STATIC, [p.id for p in passages]))
+    told = search.compare_words(ordered(weighed))
+    told = lend(told, spaces.vectors(connection, spaces.STATIC, [one.passage.id for one in told]))
     return Ranking(push_back_repeats(fold_repeats(told)), best, search.understood)
 
 
@@ -145,6 +161,7 @@ class _Search:
         self.asked = [t.interval for t in question.times if t.interval]
         if filters.around:
             self.asked.append(filters.around)
+        self.embedder = static_embedder()
         self.lexical: dict[int, float] = {}
         self.alike: dict[int, float] = {}
         self.strength = 1.0
@@ -196,7 +213,7 @@ class _Search:
         words = bool(self.expression.exact)
         told_apart = any(not one.is_common for one in self.names.named)
         in_play = {"lexical": words, "section": words, "entity": told_apart, "twin": words or bool(self.meaning)}
-        in_play |= dict.fromkeys(("meaning", "unsaid", "beside"), bool(own))
+        in_play |= dict.fromkeys(("meaning", "unsaid", "beside", "kindred"), bool(own))
         in_play |= {"lead": bool(self.names.named), "nearby": bool(self.names.near), "now": self.question.asks_now}
         in_play |= {"time": bool(self.asked), "when": self.question.asks_when, "exact": bool(exact)}
         in_play |= {"opinion": self.question.asks_opinion}
@@ -224,6 +241,15 @@ class _Search:
             kept = {name: value for name, value in values.items() if value}
             weighed.append(Ranked(passage, signals.total(kept), kept))
         return weighed, signals.best_total(name for name, played in in_play.items() if played)
+
+    def compare_words(self, ranked: Sequence[Ranked]) -> list[Ranked]:
+        """The candidates with the signal ``kindred`` for the best of them, ordered again."""
+        if self.meaning is None or self.embedder is None:
+            return list(ranked)
+        head, tail = ranked[:COMPARED], ranked[COMPARED:]
+        dropped = stop_words(self.question.language)
+        said = kindred(self.embedder, self.names.bare, dropped, [one.passage for one in head])
+        return ordered([*(with_signal(one, "kindred", said.get(one.passage.id, 0.0)) for one in head), *tail])
 
     def _blended(
         self, exact: dict[int, float], alike: dict[int, float], ids: list[int], from_zero: bool = False

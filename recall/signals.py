@@ -23,6 +23,8 @@ WEIGHTS: Mapping[str, float] = {
     "meaning": 0.65,
     # the same, the more the best passage by words lacks of what the question's words could bring
     "unsaid": 1.0,
+    # for each word of the question, how near the nearest of its own words comes
+    "kindred": 0.4,
     # how near its neighbours in the section come
     "beside": 0.12,
     # what the same thing, said as a note or as a fact of the same file, has of all signals

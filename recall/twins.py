@@ -7,8 +7,7 @@ near in meaning lend each other a part of their score; which of the two is shown
 from collections.abc import Mapping, Sequence
 
 from ..bank.vectors import Query
-from . import signals
-from .bundle import Ranked, ordered
+from .bundle import Ranked, ordered, with_signal
 
 #: How near two passages must be for the one to say anything about the other (cosine by the built-in model).
 NEAR = 0.4
@@ -38,10 +37,6 @@ def lend(candidates: Sequence[Ranked], vectors: Mapping[int, bytes]) -> list[Ran
                     for one, other in ((note, fact), (fact, note)):
                         worth = near * max(0.0, other.score) / best
                         lent[one.passage.id] = max(worth, lent.get(one.passage.id, 0.0))
-    return ordered([*(_with(one, lent.get(one.passage.id)) for one in head), *candidates[_COMPARED:]])
-
-
-def _with(one: Ranked, twin: float | None) -> Ranked:
-    if not twin:
-        return one
-    return one._replace(score=one.score + signals.WEIGHTS["twin"] * twin, signals=one.signals | {"twin": twin})
+    return ordered(
+        [*(with_signal(one, "twin", lent.get(one.passage.id, 0.0)) for one in head), *candidates[_COMPARED:]]
+    )

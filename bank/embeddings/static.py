@@ -34,6 +34,8 @@ _PAIR, _SCALE = struct.Struct("<2I").unpack_from, struct.Struct("<H").unpack_fro
 MANY = 200
 #: Words whose rows are remembered.
 _REMEMBERED = 50_000
+#: The sign of a number in 8 bits.
+_NEGATIVE = 0x80
 
 
 class Table:
@@ -59,6 +61,7 @@ class Table:
         self.rows: int = rows
         self.dimensions: int = dimensions
         self.digest: str = digest.hex()
+        self._mask = int.from_bytes(bytes([_NEGATIVE]) * dimensions, "big")
         self._numbers = memoryview(self.data)[self._values :].cast("b")
 
     def find(self, token: str) -> int | None:
@@ -84,6 +87,11 @@ class Table:
         start = row * self.dimensions
         values = self._numbers[start : start + self.dimensions].tolist()
         return [number + factor * value for number, value in zip(total, values, strict=True)]
+
+    def signs(self, row: int) -> int:
+        """One bit for each dimension of a row, the highest of its byte, set where it is below zero."""
+        start = self._values + row * self.dimensions
+        return int.from_bytes(self.data[start : start + self.dimensions], "big") & self._mask
 
     def vocabulary(self) -> dict[str, int]:
         """Every token and its row."""
@@ -130,6 +138,19 @@ class StaticEmbedder:
             total = self._table.add(total, row, times)
         return array("q", total)
 
+    def signs(self, word: str) -> int:
+        """One bit for each dimension of the vector of a word (one of ``wordpiece.words``), set where it is below zero; 0
+        for a word that is not known.
+
+        Quick for a word that is one token, as most are: its row has the signs of its vector.
+        """
+        rows = self._word(word)
+        if not rows:
+            return 0
+        if len(rows) == 1:
+            return self._table.signs(rows[0])
+        return int.from_bytes(bytes(_NEGATIVE if number < 0 else 0 for number in self.embed_query(word)), "big")
+
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         if len(texts) >= MANY:
             try:
@@ -153,12 +174,12 @@ class StaticEmbedder:
 
     def _rows(self, text: str) -> list[int]:
         """The rows of a text's tokens, in order."""
-        rows: list[int] = []
-        for word in words(text):
-            known = self._known.get(word)
-            if known is None:
-                known = tuple(pieces(word, self._find))
-                if len(self._known) < _REMEMBERED:
-                    self._known[word] = known
-            rows += known
-        return rows
+        return [row for word in words(text) for row in self._word(word)]
+
+    def _word(self, word: str) -> tuple[int, ...]:
+        known = self._known.get(word)
+        if known is None:
+            known = tuple(pieces(word, self._find))
+            if len(self._known) < _REMEMBERED:
+                self._known[word] = known
+        return known

@@ -236,6 +236,20 @@ def test_a_sample_asks_for_no_more(run: Run, own_demo: Path, server: Server) -> 
     assert len(server.asked) <= 30 + 20 + 2
 
 
+def test_a_provider_twice(run: Run, own_demo: Path, server: Server, environment: dict[str, str]) -> None:
+    """Two names of one end point are both filled from nothing; the configured key goes to its own provider only."""
+    port = server.url.rpartition(":")[2]
+    config = json.loads(Path(environment["OPENCLAW_CONFIG_PATH"]).read_text("utf-8"))
+    config["models"] = {"providers": {"ollama": {"baseUrl": f"http://127.0.0.1:{port}"}}}
+    Path(environment["OPENCLAW_CONFIG_PATH"]).write_text(json.dumps(config), "utf-8")
+    ran = bench(run, own_demo, "--sample", "40", "--provider", "openai-compatible", "--provider", "ollama", "--json")
+    one, other = told(ran)["providers"]
+    assert ran.code == 0
+    assert (one["name"], other["name"], one["agreement"]) == ("openai-compatible", "ollama", 1.0)
+    assert server.keys == {"Bearer a-secret", None}
+    assert server.asked.count(server.asked[5]) >= 2
+
+
 def test_one_that_fails_is_a_row(run: Run, own_demo: Path, server: Server) -> None:
     server.status = 400
     ran = bench(run, own_demo, "--json")

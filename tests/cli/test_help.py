@@ -11,7 +11,12 @@ from typer.main import get_command
 from openclaw_memory.commands.application import application
 
 DOCUMENT = (Path(__file__).parent.parent.parent / "docs" / "commands.md").read_text("utf-8")
-COMMANDS = get_command(application()).commands  # type: ignore[attr-defined]
+#: Every command by its name; one of a group by the group's and its own.
+COMMANDS = {
+    f"{name} {inner}".strip(): one
+    for name, command in get_command(application()).commands.items()  # type: ignore[attr-defined]
+    for inner, one in getattr(command, "commands", {"": command}).items()
+}
 EVERYWHERE = {"--workspace", "--agent", "--json", "--debug"}
 
 
@@ -41,11 +46,11 @@ def test_no_command_is_documented_that_is_none() -> None:
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_help_of_every_command(run, name: str) -> None:
-    ran = run(name, "--help", NO_COLOR="1")
+    ran = run(*name.split(), "--help", NO_COLOR="1")
     assert (ran.code, ran.err) == (0, b"")
     assert f"Usage: openclaw-memory {name} " in ran.text
     assert all(option in ran.text for option in options(name))
-    assert run(name, "-h", NO_COLOR="1").out == ran.out
+    assert run(*name.split(), "-h", NO_COLOR="1").out == ran.out
 
 
 def test_help_names_the_defaults(run) -> None:
@@ -57,4 +62,4 @@ def test_help_names_the_defaults(run) -> None:
 
 def test_help_lists_every_command(run) -> None:
     ran = run("--help")
-    assert all(re.search(rf"^\W*{name} ", ran.text, re.MULTILINE) for name in COMMANDS)
+    assert all(re.search(rf"^\W*{name.split()[0]} ", ran.text, re.MULTILINE) for name in COMMANDS)

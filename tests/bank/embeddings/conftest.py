@@ -271,20 +271,23 @@ def answer_of(path: str, body: Any, texts: list[str]) -> Any:
 
 @pytest.fixture
 def provider() -> Iterator[Provider]:
-    yield from _served()
+    yield from served()
 
 
 @pytest.fixture
 def elsewhere() -> Iterator[Provider]:
     """A second host."""
-    yield from _served()
+    yield from served()
 
 
-def _served() -> Iterator[Provider]:
+def served() -> Iterator[Provider]:
+    """One such server, until the iterator goes on."""
     provider = Provider()
     handler = type("Bound", (Handler,), {"provider": provider})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
+    # A client that was killed is no fault of the server's.
+    server.handle_error = lambda *_: None  # type: ignore[method-assign]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     provider.url = f"http://127.0.0.1:{server.server_address[1]}"

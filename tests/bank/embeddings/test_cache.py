@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 from openclaw_memory.bank.driver import connect
 from openclaw_memory.bank.embeddings.cache import FILE, VectorCache, digest, remove
 
-from ..conftest import as_somebody, lent  # noqa: F401
-
 
 @contextmanager
 def cache(folder: Path, model: str = "m", most: int = 1000) -> Iterator[VectorCache]:
@@ -183,11 +181,9 @@ def test_a_file_that_another_process_holds_is_done_without(tmp_path: Path, monke
 
 @pytest.mark.parametrize("what", ["file", "folder"])
 def test_what_cannot_be_written_remembers_nothing(
-    lent: Path,  # noqa: F811
-    somebody: Callable[[], AbstractContextManager[None]],
-    what: str,
+    lent: Path, somebody: Callable[[], AbstractContextManager[None]], what: str
 ) -> None:
-    with as_somebody():
+    with somebody():
         put(lent, "a")
         (lent / FILE).chmod(0o444)
         if what == "folder":
