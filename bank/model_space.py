@@ -24,7 +24,7 @@ from .files import writer_lock
 from .index import fault_of_database, open_to_write, transaction
 from .static_space import embedded_text
 from .sync import Progress
-from .vectors import Query, quantised
+from .vectors import Query, quantised, width
 from .workspace import Workspace
 
 #: How many passages are looked at, and written, at a time.
@@ -242,7 +242,7 @@ class _Fill:
         row = self.connection.execute("SELECT value FROM meta WHERE key = ?", (_PROBE_KEY,)).fetchone()
         # An index that was built anew knows no probe, but what is in the cache is not of today either.
         before = bytes.fromhex(row[0]) if row else self.cache.get([PROBE]).get(PROBE, made)
-        widths = {len(made), len(before), self._width() or len(made), *map(len, known)}
+        widths = {len(made), len(before), self._size() or len(made), *map(len, known)}
         another = len(widths) > 1 or Query(made).cosine(before) < _SAME_MODEL
         if another:
             self.notes.append(f"{self.embedder.model}: another model answers to that name now; all is embedded anew")
@@ -257,11 +257,11 @@ class _Fill:
     def _known(self, rows: Sequence[_Pending]) -> dict[str, bytes]:
         """The vectors that the cache has, of the width that those have which are written already."""
         known = self.cache.get(row.text for row in rows)
-        width = self._width() or next((len(known[row.text]) for row in rows if row.text in known), 0)
+        width = self._size() or next((len(known[row.text]) for row in rows if row.text in known), 0)
         return {text: vector for text, vector in known.items() if len(vector) == width}
 
-    def _width(self) -> int:
-        """How many numbers the vectors have that are written already, 0 where none is."""
+    def _size(self) -> int:
+        """How many bytes the vectors have that are written already, 0 where none is."""
         row = self.connection.execute("SELECT length(vector) FROM model_vectors LIMIT 1").fetchone()
         return int(row[0]) if row else 0
 
@@ -283,21 +283,21 @@ class _Fill:
 
     def _taken(self, answers: Iterable[tuple[str, Vector]]) -> dict[str, bytes]:
         """What a provider has answered, checked, quantised and remembered."""
-        width = self._width()
+        size = self._size()
         made: dict[str, bytes] = {}
         for text, vector in answers:
             whole = quantised(vector)
             if whole is None:
                 raise _refused(self.embedder)
-            if width not in (0, len(whole)):
+            if size not in (0, len(whole)):
                 named = f"{self.embedder.provider} {self.embedder.model}"
                 raise EmbeddingFault(
-                    f"{named}: a vector of {len(whole)} numbers came, not {width}",
+                    f"{named}: a vector of {width(whole)} numbers came, not {width(size)}",
                     remedy="check which model answers, then run `openclaw memory reset --embeddings`",
                     kind="server",
                     lasting=True,
                 )
-            width = len(whole)
+            size = len(whole)
             made[text] = whole
         self.embedded += len(made)
         self.cache.put(made)

@@ -1,10 +1,10 @@
 """A space: the vectors of one model in the index, one for each passage, and the search for the nearest.
 
 Two spaces have the same tables: ``static`` (the built-in model, always complete) and ``model`` (the provider that a
-user has configured, filled as its answers come). The nearest are found in two passes: signs by Hamming distance, where
-each of 64 shards gives its best, then the cosine of the 8-bit vectors. From ``EXTENSION_FROM`` passages on the first
-pass is sqlite-vec's (``vec0``); without that extension the same is computed here and gives the same. What is equally
-near is told apart by where it stands in the Markdown, never by its number in the index, which grew by chance.
+user has configured, filled as its answers come). The nearest are found in two passes: codes by Hamming distance, where
+each of 24 shards gives its best, then the cosine of the vectors. From ``EXTENSION_FROM`` passages on the first pass is
+sqlite-vec's (``vec0``); without that extension the same is computed here and gives the same. What is equally near is
+told apart by where it stands in the Markdown, never by its number in the index, which grew by chance.
 """
 
 import contextlib
@@ -12,25 +12,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from .driver import Connection, OperationalError
-from .vectors import Query, signs
+from .vectors import Query, code
 
 STATIC, MODEL = "static", "model"
 #: The key in ``meta`` of what the vectors in the model's space were made by.
 FINGERPRINT = "model_fingerprint"
 #: A passage's shard comes from its key, so that an index built anew has the same shards.
-SHARDS = 64
+SHARDS = 24
 #: What each shard gives to the second pass.
-FROM_SHARD = 20
+FROM_SHARD = 16
 #: Fewer passages than this are compared here: an extension would not be faster.
 EXTENSION_FROM = 2000
 #: Of equally near ones in a shard so many at most go to the second pass.
 FROM_TIES = 500
-_CHUNK = 128
+_CHUNK = 512
 #: The most that ``vec0`` gives at once.
 _MOST = 4096
 #: From so many candidates more than are asked for on, the extension goes through them first, in single precision.
 _SLACK = 40
-_ROUNDING = 1e-4
+_ROUNDING = 2e-3
 _PART = 500
 _ERROR = 1
 
@@ -47,13 +47,13 @@ def table(space: str) -> str:
     """The statement that makes a space's table."""
     return (
         f"CREATE TABLE {space}_vectors (passage INTEGER PRIMARY KEY REFERENCES passages(id), shard INTEGER NOT NULL,"
-        " signs BLOB NOT NULL, vector BLOB NOT NULL)"
+        " code BLOB NOT NULL, vector BLOB NOT NULL)"
     )
 
 
 def insert(connection: Connection, space: str, rows: Sequence[Row]) -> None:
     """Put vectors in; the passages must not have any in this space yet. Inside the caller's transaction."""
-    values = [(row.passage, _shard(row.key), signs(row.vector), row.vector) for row in rows]
+    values = [(row.passage, _shard(row.key), code(row.vector), row.vector) for row in rows]
     connection.executemany(f"INSERT INTO {space}_vectors VALUES (?, ?, ?, ?)", values)
     if values and _in_step(connection, space):
         _nearest_insert(connection, space, [value[:3] for value in values])
@@ -98,7 +98,7 @@ def keep_in_step(connection: Connection, space: str) -> None:
     if step == "yes" or not loaded(connection):
         return
     count, width = connection.execute(
-        f"SELECT count(*), (SELECT length(signs) FROM {space}_vectors LIMIT 1) FROM {space}_vectors"
+        f"SELECT count(*), (SELECT length(code) FROM {space}_vectors LIMIT 1) FROM {space}_vectors"
     ).fetchone()
     if count < EXTENSION_FROM and not step:
         return
@@ -110,9 +110,9 @@ def keep_in_step(connection: Connection, space: str) -> None:
     with _unless_it_fails(connection, space):
         connection.execute(
             f"CREATE VIRTUAL TABLE {space}_nearest USING vec0(passage INTEGER PRIMARY KEY,"
-            f" shard INTEGER PARTITION KEY, signs BIT[{8 * width}], chunk_size={_CHUNK})"
+            f" shard INTEGER PARTITION KEY, code BIT[{8 * width}], chunk_size={_CHUNK})"
         )
-        rows = connection.execute(f"SELECT passage, shard, signs FROM {space}_vectors ORDER BY shard, passage")
+        rows = connection.execute(f"SELECT passage, shard, code FROM {space}_vectors ORDER BY shard, passage")
         _nearest_insert(connection, space, rows.fetchall())
 
 
@@ -131,7 +131,7 @@ def nearest(
         found = _by_scan(connection, space, query, where)
     if helped and len(found) > size + _SLACK:
         found = _reordered(connection, space, query, found, size)
-    scored = cosines(connection, space, query, found)
+    scored = {passage: query.exact_cosine(one) for passage, one in vectors(connection, space, found).items()}
     best = sorted(scored, key=lambda passage: (-scored[passage], passage))
     if len(best) > size:
         # Of several equal ones at the end none is taken, unless there is nothing else.
@@ -142,7 +142,7 @@ def nearest(
 
 
 def cosines(connection: Connection, space: str, query: Query, passages: Sequence[int]) -> dict[int, float]:
-    """The cosine of each passage that has a vector in this space."""
+    """The cosine of each passage that has a vector in this space, by the upper bytes."""
     found = vectors(connection, space, passages)
     return {passage: query.cosine(vector) for passage, vector in found.items()}
 
@@ -174,12 +174,12 @@ def _by_extension(connection: Connection, space: str, query: Query) -> list[int]
     None where it cannot read its own table, such as one that another version of it has made.
     """
     found: list[int] = []
-    statement = f"SELECT passage, distance FROM {space}_nearest WHERE signs MATCH vec_bit(?) AND k = ? AND shard = ?"
+    statement = f"SELECT passage, distance FROM {space}_nearest WHERE code MATCH vec_bit(?) AND k = ? AND shard = ?"
     try:
         for shard in range(SHARDS):
-            rows = connection.execute(statement, (query.signs, FROM_SHARD + 1, shard)).fetchall()
+            rows = connection.execute(statement, (query.code, FROM_SHARD + 1, shard)).fetchall()
             if len(rows) > FROM_SHARD and rows[0][1] == rows[-1][1]:
-                rows = connection.execute(statement, (query.signs, _MOST, shard)).fetchall()
+                rows = connection.execute(statement, (query.code, _MOST, shard)).fetchall()
                 if len(rows) == _MOST and rows[0][1] == rows[-1][1]:
                     rows = _distances(connection, space, query, " WHERE v.shard = ?", (shard,)).get(shard, [])
             found += _best(connection, rows)
@@ -191,7 +191,7 @@ def _by_extension(connection: Connection, space: str, query: Query) -> list[int]
 
 
 def _by_scan(connection: Connection, space: str, query: Query, where: tuple[str, Sequence[object]]) -> list[int]:
-    """The first pass by reading all signs that pass the filters."""
+    """The first pass by reading all codes that pass the filters."""
     condition, parameters = where
     joined = (
         f" JOIN passages p ON p.id = v.passage JOIN files f ON f.id = p.file WHERE {condition}" if condition else ""
@@ -203,9 +203,9 @@ def _by_scan(connection: Connection, space: str, query: Query, where: tuple[str,
 def _distances(
     connection: Connection, space: str, query: Query, tail: str, parameters: Sequence[object]
 ) -> dict[int, list[tuple[int, int]]]:
-    """shard → (passage, how many signs differ), nearest first."""
+    """shard → (passage, how many bits differ), nearest first."""
     shards: dict[int, list[tuple[int, int]]] = {}
-    rows = connection.execute(f"SELECT v.passage, v.shard, v.signs FROM {space}_vectors v{tail}", tuple(parameters))
+    rows = connection.execute(f"SELECT v.passage, v.shard, v.code FROM {space}_vectors v{tail}", tuple(parameters))
     for passage, shard, bits in rows:
         shards.setdefault(shard, []).append((passage, query.distance(bits)))
     for one in shards.values():
@@ -244,9 +244,9 @@ def _reordered(connection: Connection, space: str, query: Query, passages: Seque
     for start in range(0, len(passages), _PART):
         part = passages[start : start + _PART]
         found += connection.execute(
-            f"SELECT vec_distance_cosine(vec_int8(vector), vec_int8(?)), passage FROM {space}_vectors"
-            f" WHERE passage IN ({', '.join('?' * len(part))})",
-            (query.vector, *part),
+            f"SELECT vec_distance_cosine(vec_int8(substr(vector, 1, {len(query.upper)})), vec_int8(?)), passage"
+            f" FROM {space}_vectors WHERE passage IN ({', '.join('?' * len(part))})",
+            (query.upper, *part),
         )
     found.sort()
     last = found[min(size, len(found) - 1)][0] + 2 * _ROUNDING
@@ -259,7 +259,7 @@ def _shard(key: str) -> int:
 
 def _nearest_insert(connection: Connection, space: str, rows: Sequence[tuple[int, int, bytes]]) -> None:
     with _unless_it_fails(connection, space):
-        connection.executemany(f"INSERT INTO {space}_nearest (passage, shard, signs) VALUES (?, ?, vec_bit(?))", rows)
+        connection.executemany(f"INSERT INTO {space}_nearest (passage, shard, code) VALUES (?, ?, vec_bit(?))", rows)
 
 
 @contextlib.contextmanager

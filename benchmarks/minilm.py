@@ -40,7 +40,9 @@ class MiniLM:
         return self.embed_documents([text])[0]
 
     def embed_documents(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        tokens = [[n for word in words(text) for n in pieces(word, self.vocabulary.get)][: LONGEST - 2] for text in texts]
+        tokens = [
+            [n for word in words(text) for n in pieces(word, self.vocabulary.get)][: LONGEST - 2] for text in texts
+        ]
         vectors: list[Sequence[float]] = [()] * len(texts)
         order = sorted(range(len(texts)), key=lambda number: len(tokens[number]))
         for start in range(0, len(order), BATCH):

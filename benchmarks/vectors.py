@@ -34,7 +34,7 @@ from made_up import PER_FILE, Vocabulary
 from openclaw_memory.bank import spaces
 from openclaw_memory.bank.driver import Connection, connect, connect_to_read, describe, load_vectors
 from openclaw_memory.bank.embeddings.static import StaticEmbedder, Table
-from openclaw_memory.bank.index import transaction
+from openclaw_memory.bank.index import PAGE_SIZE, transaction
 from openclaw_memory.bank.schema import create
 from openclaw_memory.bank.vectors import Query, quantised
 
@@ -99,6 +99,7 @@ class Stores:
 
     def _fill(self, ours: str, theirs: str, texts: Sequence[str]) -> dict[str, float]:
         index, peer = connect(ours), connect(theirs)
+        index.execute(f"PRAGMA page_size={PAGE_SIZE}")
         for connection in (index, peer):
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")

@@ -24,6 +24,7 @@ from ..bank.index import open_to_write, transaction
 from ..bank.model_space import fill
 from ..bank.sync import Progress, sync
 from ..bank.vectors import Query, quantised
+from ..bank.vectors import width as vector_width
 from ..bank.workspace import Workspace
 from . import bench_questions
 from .bench_questions import Asked, Quality
@@ -234,7 +235,7 @@ class _Trial:
         spent = time.perf_counter() - began
         count = int(self.connection.execute("SELECT count(*) FROM passages").fetchone()[0])
         width, size = self.connection.execute(
-            f"SELECT length(vector), length(vector) + length(signs) FROM {space}_vectors LIMIT 1"
+            f"SELECT length(vector), length(vector) + length(code) FROM {space}_vectors LIMIT 1"
         ).fetchone() or (embedder.dimensions or 0, 0)
         times, nearest = self._asked(embedder, space, probes)
         ranks, fault = bench_questions.ask(workspace, asked, now, embedder.provider)
@@ -242,7 +243,7 @@ class _Trial:
             self.wish.name,
             embedder.model,
             one_line(fault),
-            dimensions=width,
+            dimensions=vector_width(width) if size else width,
             query=median(times) if times else 0.0,
             pace=count / spent,
             size=size,
