@@ -206,8 +206,11 @@ def _distances(
     """shard → (passage, how many bits differ), nearest first."""
     shards: dict[int, list[tuple[int, int]]] = {}
     rows = connection.execute(f"SELECT v.passage, v.shard, v.code FROM {space}_vectors v{tail}", tuple(parameters))
-    for passage, shard, bits in rows:
-        shards.setdefault(shard, []).append((passage, query.distance(bits)))
+    try:
+        for passage, shard, bits in rows:
+            shards.setdefault(shard, []).append((passage, query.distance(bits)))
+    except TypeError as error:
+        raise ValueError(f"a code that is no bytes ({error})") from None
     for one in shards.values():
         one.sort(key=lambda row: row[1])
     return shards
@@ -239,15 +242,24 @@ def _first(connection: Connection, passages: Sequence[int], size: int) -> list[i
 
 
 def _reordered(connection: Connection, space: str, query: Query, passages: Sequence[int], size: int) -> list[int]:
-    """The best of many by the extension's own cosine, and all that may be as good as the last of them."""
+    """The best of many by the extension's own cosine, and all that may be as good as the last of them.
+
+    All of them where it refuses one, which is damaged: the second pass says so.
+    """
     found: list[tuple[float, int]] = []
-    for start in range(0, len(passages), _PART):
-        part = passages[start : start + _PART]
-        found += connection.execute(
-            f"SELECT vec_distance_cosine(vec_int8(substr(vector, 1, {len(query.upper)})), vec_int8(?)), passage"
-            f" FROM {space}_vectors WHERE passage IN ({', '.join('?' * len(part))})",
-            (query.upper, *part),
-        )
+    try:
+        for start in range(0, len(passages), _PART):
+            part = passages[start : start + _PART]
+            upper = f"vec_int8(substr(vector, 1, {len(query.upper)}))"
+            found += connection.execute(
+                f"SELECT ifnull(vec_distance_cosine({upper}, vec_int8(?)), 1.0), passage"
+                f" FROM {space}_vectors WHERE passage IN ({', '.join('?' * len(part))})",
+                (query.upper, *part),
+            )
+    except OperationalError as error:
+        if not _is_the_extension(error):
+            raise
+        return list(passages)
     found.sort()
     last = found[min(size, len(found) - 1)][0] + 2 * _ROUNDING
     return [passage for distance, passage in found if distance <= last]

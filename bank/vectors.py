@@ -73,12 +73,17 @@ def _above(limit: int) -> bytes:
 
 
 class Query:
-    """A stored vector to compare others of the same width with. ``upper``: its numbers in 8 bits."""
+    """A stored vector to compare others of the same width with. ``upper``: its numbers in 8 bits.
+
+    Making one and comparing raise ``ValueError`` for what is no stored vector, or none of the same width: damage.
+    """
 
     __slots__ = ("_bits", "_length", "_numbers", "_width", "code", "upper")
 
     def __init__(self, stored: bytes) -> None:
-        self._width = width(stored)
+        self._width = width(stored) if isinstance(stored, bytes) else 0
+        if self._width < 1 or len(stored) != _LENGTH.size + 2 * self._width:
+            raise ValueError("a stored vector is damaged")
         self.upper = stored[: self._width]
         self.code = code(stored)
         self._bits = int.from_bytes(self.code, "big")
@@ -88,14 +93,19 @@ class Query:
 
     def cosine(self, stored: bytes) -> float:
         """The cosine of the angle to another vector by its upper bytes: within 0.01, and quick."""
-        product = 256 * sum(map(mul, self._numbers, memoryview(stored)[: self._width].cast("b")))
-        return self._divided(product, stored)
+        numbers = self._numbers_of(stored)
+        return self._divided(256 * sum(map(mul, self._numbers, numbers[: self._width])), stored)
 
     def exact_cosine(self, stored: bytes) -> float:
         """The cosine of the angle to another vector, -1 to 1; 0 where one is damaged to zeros."""
-        numbers = memoryview(stored).cast("b")
+        numbers = self._numbers_of(stored)
         product = 256 * sum(map(mul, self._numbers, numbers[: self._width]))
         return self._divided(product + sum(map(mul, self._numbers, numbers[self._width : 2 * self._width])), stored)
+
+    def _numbers_of(self, stored: bytes) -> "memoryview[int]":
+        if not isinstance(stored, bytes) or len(stored) != _LENGTH.size + 2 * self._width:
+            raise ValueError("a stored vector is damaged, or of another width")
+        return memoryview(stored).cast("b")
 
     def _divided(self, product: int, stored: bytes) -> float:
         lengths = self._length * _LENGTH.unpack_from(stored, 2 * self._width)[0]

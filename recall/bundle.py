@@ -30,7 +30,7 @@ class Ranked(NamedTuple):
 
 def with_signal(candidate: Ranked, name: str, value: float) -> Ranked:
     """A candidate that one more signal speaks for."""
-    if not value:
+    if value < signals.FAINT:
         return candidate
     score = candidate.score + signals.WEIGHTS[name] * value
     return candidate._replace(score=score, signals=candidate.signals | {name: value})

@@ -4,6 +4,7 @@ Stages: read the question, gather candidates from each channel, weigh the signal
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -131,7 +132,14 @@ def rank(workspace: Workspace, connection: Connection, query: str, *, now: datet
     weighed, best = search.weigh(passages)
     told = search.compare_words(ordered(weighed))
     told = lend(told, spaces.vectors(connection, spaces.STATIC, [one.passage.id for one in told]))
-    return Ranking(push_back_repeats(fold_repeats(told)), best, search.understood)
+    ranked, understood = push_back_repeats(fold_repeats(told)), search.understood
+    if workspace.models.settings.rerank_model:
+        from .reranking import reranked
+
+        ranked, problem = reranked(workspace, query, ranked)
+        warnings = filter(None, (understood.warning, problem))
+        understood = understood._replace(warning="; ".join(warnings))
+    return Ranking(ranked, best, understood)
 
 
 class _Names(NamedTuple):
@@ -155,17 +163,19 @@ class _Search:
         self.filters = filters
         self.where = condition(filters, connection)
         self.names = self._read_names()
-        self.understood = understand(workspace, connection, question.text, self.names.bare)
+        self.embedder = static_embedder()
+        self.expression = expression(connection, question, self.names.terms)
+        # The built-in model knows English, and what it makes of the pieces of other words means nothing.
+        self.bare = self._without_unknown(self.names.bare) if question.language == "en" else ""
+        self.understood = understand(workspace, connection, question.text, self.bare)
         # What asks for a day or for what is known of somebody, and for nothing more, has no meaning to compare.
         self.meaning = self.understood.meaning if self._has_content() else None
         self.asked = [t.interval for t in question.times if t.interval]
         if filters.around:
             self.asked.append(filters.around)
-        self.embedder = static_embedder()
         self.lexical: dict[int, float] = {}
         self.alike: dict[int, float] = {}
         self.strength = 1.0
-        self.expression = expression(connection, question, self.names.terms)
 
     def gather(self) -> list[int]:
         """Candidate ids from all channels, each in its own order."""
@@ -238,7 +248,7 @@ class _Search:
                 "recent": recent[passage.id],
                 "now": recent[passage.id] if self.question.asks_now else 0.0,
             }
-            kept = {name: value for name, value in values.items() if value}
+            kept = {name: value for name, value in values.items() if value >= signals.FAINT}
             weighed.append(Ranked(passage, signals.total(kept), kept))
         return weighed, signals.best_total(name for name, played in in_play.items() if played)
 
@@ -248,7 +258,7 @@ class _Search:
             return list(ranked)
         head, tail = ranked[:COMPARED], ranked[COMPARED:]
         dropped = stop_words(self.question.language)
-        said = kindred(self.embedder, self.names.bare, dropped, [one.passage for one in head])
+        said = kindred(self.embedder, self.bare, dropped, [one.passage for one in head])
         return ordered([*(with_signal(one, "kindred", said.get(one.passage.id, 0.0)) for one in head), *tail])
 
     def _blended(
@@ -259,6 +269,13 @@ class _Search:
         own = signals.normalised({i: score for i, score in exact.items() if score > 0}, ids, from_zero)
         others = signals.normalised({i: score for i, score in alike.items() if score > 0}, ids, from_zero)
         return {i: max(self.strength * own[i], ALIKE * others[i]) for i in ids}
+
+    def _without_unknown(self, text: str) -> str:
+        """A text without those words that neither a passage nor the built-in model has."""
+        for term in self.expression.missing if self.embedder else ():
+            if not self.embedder.knows(term):
+                text = re.sub(rf"(?<!\w){re.escape(term)}(?!\w)", " ", text, flags=re.IGNORECASE)
+        return text
 
     def _has_content(self) -> bool:
         """Whether the question has words beyond the names and the times in it."""
@@ -312,11 +329,12 @@ class _Search:
 class Expression(NamedTuple):
     """What FTS5 is asked. ``exact``: any of the terms. ``alike``: relatives of words that no passage has. Either is ""
     where there is nothing to look for. ``possible``: about the bm25 of a passage of average length that has all terms
-    once; terms that no passage has are the rarest."""
+    once; terms that no passage has are the rarest. ``missing``: those."""
 
     exact: str
     alike: str
     possible: float
+    missing: tuple[str, ...]
 
 
 def expression(connection: Connection, question: Question, terms: Sequence[Term] | None = None) -> Expression:
@@ -340,7 +358,7 @@ def expression(connection: Connection, question: Question, terms: Sequence[Term]
     if inflected:
         # Endings and compounds are what such a language is made of: there a relative is as good as the word.
         phrases, alike = [*phrases, *alike], []
-    return Expression(" OR ".join(dict.fromkeys(phrases)), " OR ".join(dict.fromkeys(alike)), possible)
+    return Expression(" OR ".join(dict.fromkeys(phrases)), " OR ".join(dict.fromkeys(alike)), possible, tuple(missing))
 
 
 def _count(connection: Connection, match: str) -> int:

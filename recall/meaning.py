@@ -14,7 +14,9 @@ from .filters import Condition
 #: How many of the nearest passages become candidates.
 NEAREST = 100
 #: Passages whose cosine is below this have nothing to do with the question.
-LEAST = 0.15
+LEAST = 0.1
+#: Where fewer than one in so many passages has no vector (a text that the provider refuses), the others are compared.
+FEW_LACK = 50
 _PART = 500
 
 
@@ -51,7 +53,8 @@ def understand(workspace: Workspace, connection: Connection, text: str, bare: st
         return _static(choice.embedder, bare, choice.reason, choice.fallback_from, choice.warning)
     named = f"{choice.embedder.provider} {choice.embedder.model}".strip()
     left = spaces.pending(connection, choice.embedder.fingerprint)
-    problem = f"{left} passages are not embedded by {named} yet" if left else ""
+    total = connection.execute("SELECT count(*) FROM passages").fetchone()[0]
+    problem = f"{left} passages are not embedded by {named} yet" if left * FEW_LACK > total else ""
     problem = paused(workspace.index_dir, choice.embedder.fingerprint) or problem
     if not problem:
         try:

@@ -18,40 +18,42 @@ WEIGHTS: Mapping[str, float] = {
     # bm25 of the passage with its context
     "lexical": 1.0,
     # bm25 of the chunk around it
-    "section": 0.64,
+    "section": 0.6,
     # how near it comes in meaning
-    "meaning": 0.65,
+    "meaning": 0.77,
     # the same, the more the best passage by words lacks of what the question's words could bring
-    "unsaid": 1.0,
+    "unsaid": 0.7,
     # for each word of the question, how near the nearest of its own words comes
-    "kindred": 0.4,
+    "kindred": 0.45,
     # how near its neighbours in the section come
-    "beside": 0.12,
+    "beside": 0.08,
     # what the same thing, said as a note or as a fact of the same file, has of all signals
-    "twin": 0.42,
+    "twin": 0.3,
     # it mentions what the question names
     "entity": 0.5,
     # what the question names leads it (first entity, first word, its page)
-    "lead": 0.3,
+    "lead": 0.42,
     # it mentions what is often named together with that
     "nearby": 0.1,
     # its day, or a day it speaks of, is near what the question says
     "time": 1.0,
     # it says when, and that is asked
-    "when": 0.35,
+    "when": 0.42,
     # it holds an identifier of the question, letter for letter
     "exact": 2.0,
     # it is an opinion, and one is asked for
     "opinion": 0.25,
     # it is itself a question
-    "question": -0.14,
+    "question": -0.16,
     # a fact rather than a note, where nothing else tells them apart
     "typed": 0.05,
     # newer than other candidates, where nothing else tells them apart
     "recent": 0.03,
     # the same, when the question asks for what is so now
-    "now": 0.8,
+    "now": 1.2,
 }
+#: A signal weaker than this is none.
+FAINT = 1e-4
 #: The cosine from which on a passage can hardly come nearer in meaning.
 SURE = 0.5
 #: An entity counts half when the question names several.

@@ -15,7 +15,26 @@ import pytest
 ROOT = Path(__file__).parent.parent
 ROOMS = ["parsers", "bank", "recall", "reflect", "openclaw_memory"]
 PRESENT = [room for room in ROOMS if (ROOT / room).is_dir()]
+#: Files of the package that are no modules.
+DATA = {"py.typed", "table.bin", "LICENSE-table.txt"}
 STANDARD_AND = {"parsers": {"markdown_it"}}
+
+
+def project():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+def tracked():
+    """The names of all files of the repository that are not ignored."""
+    done = subprocess.run(
+        ["git", "-c", "core.quotepath=off", "ls-files", "-co", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    if done.returncode:
+        pytest.skip("not a git checkout")
+    return [name for name in done.stdout.splitlines() if (ROOT / name).is_file()]
 
 
 def modules(room):
@@ -63,12 +82,9 @@ def test_no_module_of_leftovers():
 
 def test_the_wheel_holds_every_module_and_the_template(tmp_path):
     # From a copy, since a build leaves files behind.
-    tracked = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
-    if tracked.returncode:
-        pytest.skip("not a git checkout")
     source = tmp_path / "source"
-    for name in tracked.stdout.splitlines():
-        if (ROOT / name).is_file() and not name.startswith("tests/"):
+    for name in tracked():
+        if not name.startswith("tests/"):
             target = source / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes((ROOT / name).read_bytes())
@@ -78,20 +94,24 @@ def test_the_wheel_holds_every_module_and_the_template(tmp_path):
         capture_output=True,
     )
     (wheel,) = (tmp_path / "dist").glob("*.whl")
-    inside = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    named = zipfile.ZipFile(wheel).namelist()
+    inside = {name for name in named if ".dist-info/" not in name}
     expected = set()
     for room in [*PRESENT, "workspace_template"]:
         prefix = "openclaw_memory" if room == "openclaw_memory" else f"openclaw_memory/{room}"
         for path in (source / room).rglob("*"):
-            data = room == "workspace_template" or path.suffix == ".py" or path.name == "py.typed"
+            data = room == "workspace_template" or path.suffix == ".py" or path.name in DATA
             if path.is_file() and data and "__pycache__" not in path.parts:
                 expected.add(f"{prefix}/{path.relative_to(source / room).as_posix()}")
     assert inside == expected
     assert any(name.endswith("demo/memory.md") for name in inside)
+    assert {f"openclaw_memory/bank/embeddings/{name}" for name in ("table.bin", "LICENSE-table.txt")} <= inside
+    licenses = {name.split(".dist-info/licenses/", 1)[1] for name in named if ".dist-info/licenses/" in name}
+    assert licenses == {"LICENSE", "bank/embeddings/LICENSE-table.txt"}
 
 
 def test_every_package_is_listed():
-    listed = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
+    listed = set(project()["tool"]["setuptools"]["packages"])
     found = set()
     for room in [*PRESENT, "workspace_template"]:
         for path in (ROOT / room).rglob("__init__.py"):
@@ -99,12 +119,27 @@ def test_every_package_is_listed():
             head = ["openclaw_memory"] if room == "openclaw_memory" else ["openclaw_memory", room]
             found.add(".".join([*head, *inner]))
     assert listed == found
+    assert "openclaw_memory.bank.embeddings" in listed
+
+
+def test_make_test_runs_every_test_but_those_of_local_models():
+    """These need llama.cpp, which takes ten minutes to compile."""
+    listed = set(project()["tool"]["pytest"]["ini_options"]["testpaths"])
+    found = {
+        f"tests/{path.name}"
+        for path in (ROOT / "tests").iterdir()
+        if path.suffix == ".py" or (path.is_dir() and any(path.rglob("test_*.py")))
+    }
+    assert listed == found - {"tests/llama"}
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert re.search(r"^test: .*\n\t\$\(BIN\)/python -m pytest$", makefile, re.MULTILINE)
+    assert re.search(r"^test-llama: .*\n\t\$\(BIN\)/python -m pytest tests/llama$", makefile, re.MULTILINE)
 
 
 def test_the_version_is_said_once():
     from openclaw_memory import __version__
 
-    assert __version__ == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert __version__ == project()["project"]["version"]
     assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 
@@ -114,21 +149,65 @@ def test_links_in_the_documents_open():
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 
 
+#: Where packages are fetched from, as whoever builds this has it configured: nothing here may say so.
+REGISTRIES = [
+    ".".join(parts)
+    for parts in (
+        ("pypi", "org"),
+        ("pythonhosted", "org"),
+        ("npmjs", "org"),
+        ("npmjs", "com"),
+        ("crates", "io"),
+        ("rubygems", "org"),
+        ("anaconda", "org"),
+        ("proxy", "golang", "org"),
+    )
+]
+
+
+def test_no_file_names_a_registry_or_a_place_on_a_developers_machine():
+    """Dependencies are fetched from wherever the machine's own settings say, and paths are the machine's own."""
+    hosts = re.compile("|".join(map(re.escape, REGISTRIES)).encode(), re.IGNORECASE)
+    # A home that a test has made up is /home/x.
+    here = "|".join(re.escape(f"{path}/") for path in (ROOT, Path.home()) if len(path.parts) > 1)
+    homes = re.compile(rf"(?<![\w./])(?:/(?:home|Users)/(?!x/)[\w.-]+/|/[r]oot/|{here})|\b[A-Z]:\\+Users\\+\w".encode())
+    for name in tracked():
+        data = (ROOT / name).read_bytes()
+        assert not hosts.search(data), name
+        assert not homes.search(data), name
+
+
 def test_the_default_install_opens_no_socket(tmp_path):
+    """Not to index, not to answer, not to write; nor does it look up a name."""
     code = (
         "import socket\n"
         "def refuse(*a, **k): raise AssertionError('a socket was opened')\n"
-        "socket.socket = refuse\n"
+        "for name in ('socket', 'create_connection', 'getaddrinfo', 'gethostbyname', 'socketpair', 'fromfd'):\n"
+        "    setattr(socket, name, refuse)\n"
+        "import _socket; _socket.socket = _socket.getaddrinfo = refuse\n"
         "from datetime import datetime\n"
         "from openclaw_memory.bank.template import copy_template\n"
         "from openclaw_memory import Memory\n"
         f"copy_template({str(tmp_path / 'w')!r}, demo=True)\n"
+        "from openclaw_memory.entry import main\n"
+        "import sys\n"
+        "def command(*words):\n"
+        f"    sys.argv = ['openclaw-memory', *words, '--workspace', {str(tmp_path / 'w')!r}]\n"
+        "    try: main()\n"
+        "    except SystemExit as end: assert not end.code, (words, end.code)\n"
+        "for words in (['index'], ['index', '--force'], ['status', '--deep'], ['recall', 'cargo bike'],\n"
+        "              ['search', 'cargo bike'], ['entities'], ['graph'], ['doctor'], ['reset', '--yes'], ['index']):\n"
+        "    command(*words)\n"
+        "assert not {'urllib3', 'huggingface_hub', 'llama_cpp'} & set(sys.modules)\n"
         f"memory = Memory({str(tmp_path / 'w')!r})\n"
         "assert memory.recall('cargo bike')['results']\n"
         "assert memory.memory_search('cargo bike')['results']\n"
         "memory.retain(['- W @Peter: Lives in Lisbon.'])\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ))
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("OPENCLAW")}
+    environment = {name: value for name, value in environment.items() if not name.endswith("_API_KEY")}
+    environment |= {"HOME": str(tmp_path), "USERPROFILE": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
 
 

@@ -22,7 +22,7 @@ from training.pack import packed, rotated
 from training.sentences import Writer
 from training.teacher import Teacher, Texts
 
-DIMENSIONS, WRITTEN, SEED = 256, 50_000, 0
+DIMENSIONS, WRITTEN, SEED = 256, 14_144, 0
 #: The vocabulary begins with marks, unused tokens and single characters; the words follow, most frequent first.
 FIRST_TOKEN, FIRST_WORD = 999, 1996
 #: Texts in one file of the cache, and texts that directions are found from.

@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 
 from ..errors import MemoryFault
 
-#: A vector as a provider gives it: ``dimensions`` finite numbers, not all zero, of any length (cosine is all that counts).
+#: A vector as a provider gives it: ``dimensions`` finite numbers, not all zero, of any length, which does not count.
 Vector = Sequence[float]
 
 

@@ -17,16 +17,16 @@ many documents at once are worth both.
 """
 
 import mmap
+import os
 import struct
 from array import array
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from .protocol import EmbeddingFault, Vector
 from .wordpiece import pieces, words
 
-TABLE = Path(__file__).with_name("table.bin")
+TABLE = os.path.join(os.path.dirname(__file__), "table.bin")
 MAGIC, VERSION = b"OCMTABLE", 1
 HEADER = struct.Struct("<8s8I16s8x")
 _PAIR, _SCALE = struct.Struct("<2I").unpack_from, struct.Struct("<H").unpack_from
@@ -41,9 +41,9 @@ _NEGATIVE = 0x80
 class Table:
     """``table.bin``, open. Raises ``EmbeddingFault`` (``missing``) when it is not there or not whole."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str | os.PathLike[str]) -> None:
         try:
-            with path.open("rb") as file:
+            with open(path, "rb") as file:
                 self.data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as error:
             raise _damaged(path, "cannot be read") from error
@@ -106,7 +106,7 @@ class Table:
         return scales, values.reshape(self.rows, self.dimensions)
 
 
-def _damaged(path: Path, how: str) -> EmbeddingFault:
+def _damaged(path: str | os.PathLike[str], how: str) -> EmbeddingFault:
     remedy = "install openclaw-memory again"
     return EmbeddingFault(f"the built-in embedding table {how}", str(path), remedy, kind="missing", lasting=True)
 
@@ -122,7 +122,7 @@ class StaticEmbedder:
     model = "openclaw-static-256"
     max_tokens = 1_000_000
 
-    def __init__(self, path: Path = TABLE) -> None:
+    def __init__(self, path: str | os.PathLike[str] = TABLE) -> None:
         self._table = Table(path)
         self._find: Callable[[str], int | None] = self._table.find
         self._known: dict[str, tuple[int, ...]] = {}
@@ -139,8 +139,8 @@ class StaticEmbedder:
         return array("q", total)
 
     def signs(self, word: str) -> int:
-        """One bit for each dimension of the vector of a word (one of ``wordpiece.words``), set where it is below zero; 0
-        for a word that is not known.
+        """One bit for each dimension of the vector of a word (one of ``wordpiece.words``), set where it is below zero;
+        0 for a word that is not known.
 
         Quick for a word that is one token, as most are: its row has the signs of its vector.
         """
@@ -150,6 +150,10 @@ class StaticEmbedder:
         if len(rows) == 1:
             return self._table.signs(rows[0])
         return int.from_bytes(bytes(_NEGATIVE if number < 0 else 0 for number in self.embed_query(word)), "big")
+
+    def knows(self, word: str) -> bool:
+        """Whether a word is a token of its own, and not put together of pieces that may mean anything."""
+        return all(len(self._word(part)) == 1 for part in words(word))
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         if len(texts) >= MANY:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from openclaw_memory.bank import schema
 from openclaw_memory.bank.driver import Connection, DatabaseError, connect
 from openclaw_memory.bank.errors import MemoryFault
 from openclaw_memory.bank.freshness import ask_fresh, open_fresh
-from openclaw_memory.bank.index import SET_ASIDE, IndexUnusable, open_to_read, remove
+from openclaw_memory.bank.index import PAGE_SIZE, SET_ASIDE, IndexUnusable, open_to_read, remove
 from openclaw_memory.bank.sync import pending_changes, sync
 from openclaw_memory.bank.workspace import Workspace
 from openclaw_memory.recall.engine import rank, recall
@@ -30,7 +31,6 @@ from openclaw_memory.recall.search import memory_search
 NOW = datetime(2025, 12, 6, 9, tzinfo=UTC)
 DEMO = Path(__file__).parents[2] / "workspace_template" / "demo"
 QUESTIONS = ("what does Peter prefer?", "what happened last week", "heating", "releases on Tuesday")
-PAGE = 4096
 
 
 @pytest.fixture
@@ -42,11 +42,11 @@ def workspace(tmp_path: Path) -> Workspace:
     return workspace
 
 
-def everything(connection: Connection) -> list[Any]:
+def everything(workspace: Workspace, connection: Connection) -> list[Any]:
     """What all tables say to all questions: reads every page that questions read."""
     found: list[Any] = []
     for question in QUESTIONS:
-        ranked, best = rank(connection, question, now=NOW, filters=Filters())
+        ranked, best, _ = rank(workspace, connection, question, now=NOW, filters=Filters())
         found.append((best, [(one.passage[1:20], one.score) for one in ranked]))
     for table in ("passages", "mentions", "spans", "names", "chunks"):
         columns = "text" if table in ("passages", "chunks") else "*"
@@ -99,7 +99,7 @@ UNUSABLE: dict[str, Callable[[Workspace], object]] = {
     "no fingerprint": lambda w: execute(w, "DELETE FROM meta"),
     "no tables but one": half_created,
     "no table of files": lambda w: execute(w, "PRAGMA foreign_keys=OFF", "DROP TABLE files"),
-    "a lost page of files": lambda w: spoil(w, page_of(w, "files") * PAGE, b"\xa5" * PAGE),
+    "a lost page of files": lambda w: spoil(w, page_of(w, "files") * PAGE_SIZE, b"\xa5" * PAGE_SIZE),
 }
 
 
@@ -150,34 +150,35 @@ def test_without_sync_an_unusable_index_is_built_again_too(workspace: Workspace)
 def test_any_damaged_page_is_found_while_it_is_read_and_built_again(workspace: Workspace) -> None:
     """Every page of the index in turn: what a question meets is repaired, what none meets does no harm."""
     sound = Path(workspace.index_path).read_bytes()
-    expected, _ = ask_fresh(workspace, everything)
+    expected, _ = ask_fresh(workspace, partial(everything, workspace))
     built_again = 0
-    for page in range(0, len(sound) // PAGE, 3):
-        replace(workspace, sound[: page * PAGE] + random.Random(page).randbytes(PAGE) + sound[(page + 1) * PAGE :])
-        found, fresh = ask_fresh(workspace, everything)
+    for page in range(0, len(sound) // PAGE_SIZE, 3):
+        noise = random.Random(page).randbytes(PAGE_SIZE)
+        replace(workspace, sound[: page * PAGE_SIZE] + noise + sound[(page + 1) * PAGE_SIZE :])
+        found, fresh = ask_fresh(workspace, partial(everything, workspace))
         assert found == expected, page
         assert len(fresh.notes) <= 1
         if fresh.notes:
             built_again += 1
             assert "set aside and built again" in fresh.notes[0] or "set aside as" in fresh.notes[0]
-            found, fresh = ask_fresh(workspace, everything)
+            found, fresh = ask_fresh(workspace, partial(everything, workspace))
             assert (found, fresh.notes) == (expected, [])
-    assert built_again > len(sound) // PAGE // 6
+    assert built_again > len(sound) // PAGE_SIZE // 6
 
 
 @pytest.mark.parametrize("size", [0.2, 0.5, 0.9])
 def test_an_index_that_lost_its_end_is_built_again(workspace: Workspace, size: float) -> None:
-    expected, _ = ask_fresh(workspace, everything)
+    expected, _ = ask_fresh(workspace, partial(everything, workspace))
     whole = os.path.getsize(workspace.index_path)
-    os.truncate(workspace.index_path, int(whole * size) // PAGE * PAGE)
-    found, fresh = ask_fresh(workspace, everything)
+    os.truncate(workspace.index_path, int(whole * size) // PAGE_SIZE * PAGE_SIZE)
+    found, fresh = ask_fresh(workspace, partial(everything, workspace))
     assert (found, len(fresh.notes)) == (expected, 1)
 
 
 @pytest.mark.parametrize("table", ["mentions", "chunks", "passage_terms", "vocabulary", "spans"])
 def test_an_index_that_lacks_a_table_is_built_again(workspace: Workspace, table: str) -> None:
     def ask(connection: Connection) -> list[Any]:
-        return [everything(connection), connection.execute("SELECT count(*) FROM vocabulary").fetchone()]
+        return [everything(workspace, connection), connection.execute("SELECT count(*) FROM vocabulary").fetchone()]
 
     expected, _ = ask_fresh(workspace, ask)
     execute(workspace, f"DROP TABLE {table}")
@@ -203,9 +204,41 @@ def test_an_index_that_cannot_be_mended_is_one_line(workspace: Workspace) -> Non
 
 def test_recall_survives_damage_that_only_a_question_meets(workspace: Workspace) -> None:
     before, _ = answers(workspace)
-    spoil(workspace, page_of(workspace, "passages") * PAGE, b"\xa5" * PAGE)
+    spoil(workspace, page_of(workspace, "passages") * PAGE_SIZE, b"\xa5" * PAGE_SIZE)
     after, warnings = answers(workspace)
     assert (after, len(warnings)) == (before, 1)
+
+
+DAMAGED_VECTORS = {
+    "cut": "vector = substr(vector, 1, 40)",
+    "cut by one byte": "vector = substr(vector, 1, length(vector) - 1)",
+    "cut by whole numbers": "vector = substr(vector, 1, length(vector) - 8)",
+    "too long": "vector = vector || x'0000'",
+    "empty": "vector = x''",
+    "a text": "vector = 'not a vector'",
+    "a number": "vector = 7",
+    "a code that is a text": "code = 'not a code'",
+    "a code and a vector that are texts": "code = 'not a code', vector = 'not a vector'",
+}
+
+
+@pytest.mark.parametrize("how", DAMAGED_VECTORS)
+@pytest.mark.parametrize("few", [False, True], ids=["all", "the first few"])
+def test_damaged_vectors_are_built_again(workspace: Workspace, how: str, few: bool) -> None:
+    """A vector that was cut short ended every question with a traceback."""
+    before, _ = answers(workspace)
+    execute(workspace, f"UPDATE static_vectors SET {DAMAGED_VECTORS[how]} WHERE passage < {60 if few else 1_000_000}")
+    after, warnings = answers(workspace)
+    assert (after, len(warnings)) == (before, 1)
+    assert "set aside and built again" in warnings[0]
+    assert answers(workspace) == (before, [])
+
+
+@pytest.mark.parametrize("what", ["code = zeroblob(length(code))", "vector = zeroblob(length(vector))"])
+def test_vectors_of_zeros_say_nothing_and_end_no_question(workspace: Workspace, what: str) -> None:
+    execute(workspace, f"UPDATE static_vectors SET {what}")
+    found, warnings = answers(workspace)
+    assert (all(found), warnings) == (True, [])
 
 
 def test_a_creation_that_is_killed_leaves_nothing_half_made(workspace: Workspace) -> None:
@@ -401,10 +434,10 @@ def test_syncing_writes_to_no_markdown(workspace: Workspace) -> None:
 def test_an_answer_is_of_one_moment(workspace: Workspace) -> None:
     connection = open_to_read(workspace)
     assert connection is not None
-    first = everything(connection)
+    first = everything(workspace, connection)
     shutil.rmtree(os.path.join(workspace.root, "memory"))
     assert sync(workspace).removed
-    assert everything(connection) == first
+    assert everything(workspace, connection) == first
     connection.close()
 
 

@@ -38,6 +38,7 @@ from openclaw_memory.bank.index import remove
 from openclaw_memory.bank.model_space import PROBE, FillReport, fill_chosen, in_time, is_running
 from openclaw_memory.bank.sync import sync
 from openclaw_memory.bank.vectors import quantised
+from openclaw_memory.bank.vectors import width as width_of
 from openclaw_memory.bank.workspace import Workspace
 from openclaw_memory.recall.engine import recall
 
@@ -367,7 +368,7 @@ def test_vectors_of_another_width_in_the_cache_are_not_mixed_in(tmp_path: Path, 
     write(tmp_path, "b.md", ["A new line."])
     report = run(memory(tmp_path, provider))
     assert report.pending == 0
-    assert {len(found) for found in vectors(workspace).values()} == {5}
+    assert {width_of(found) for found in vectors(workspace).values()} == {5}
     assert "another model answers to that name now" in report.notes[0]
 
 
@@ -451,7 +452,7 @@ def test_a_width_that_changes_within_a_run(tmp_path: Path, provider: Provider) -
     report = run(workspace)
     assert report.pending == 3
     assert "where 8 were expected" in report.notes[0]
-    assert {len(found) for found in vectors(workspace).values() if found} == {8}
+    assert {width_of(found) for found in vectors(workspace).values() if found} == {8}
     answer = ask(memory(tmp_path, provider))
     assert (answer["provider"], bool(answer["results"])) == ("static", True)
     assert "where 8 were expected" in answer["warning"]

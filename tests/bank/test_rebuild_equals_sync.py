@@ -153,7 +153,7 @@ def told(connection: Connection) -> dict[str, Any]:
         ),
         "vectors": sorted(
             (passages[row[0]], row[1:])
-            for row in connection.execute("SELECT passage, shard, signs, vector FROM static_vectors")
+            for row in connection.execute("SELECT passage, shard, code, vector FROM static_vectors")
         ),
         "edges": sorted(connection.execute("SELECT * FROM edges")),
         "neighbours": sorted(connection.execute("SELECT * FROM neighbours")),

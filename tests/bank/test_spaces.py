@@ -26,7 +26,7 @@ from openclaw_memory.bank.index import open_to_read, open_to_write, transaction
 from openclaw_memory.bank.schema import create
 from openclaw_memory.bank.sync import sync
 from openclaw_memory.bank.template import copy_template
-from openclaw_memory.bank.vectors import Query, quantised
+from openclaw_memory.bank.vectors import Query, code, quantised
 from openclaw_memory.bank.workspace import Workspace
 
 SPACE = spaces.STATIC
@@ -200,21 +200,77 @@ def test_more_equal_ones_in_a_shard_than_the_extension_gives() -> None:
         assert [place for place, _ in found] == sorted(text.place for text in texts)[:100]
 
 
+def positive(count: int, low: float, high: float) -> list[Text]:
+    chance = random.Random(5)
+    made = [quantised([chance.uniform(low, high) for _ in range(32)]) or b"" for _ in range(count)]
+    return [Text("memory/1.md", number, f"text {number}", vector) for number, vector in enumerate(made)]
+
+
 @needs_extension
 @pytest.mark.usefixtures("always")
-def test_vectors_whose_signs_say_nothing_are_all_compared() -> None:
-    """A model whose numbers are all positive: the first pass took twenty of each shard by chance."""
-    chance = random.Random(5)
-    texts = [
-        Text("memory/1.md", n, f"text {n}", quantised([chance.random() + 0.1 for _ in range(32)]) or b"")
-        for n in range(3000)
-    ]
+def test_vectors_whose_codes_say_nothing_are_all_compared() -> None:
+    """A model whose numbers are all about the same: the first pass took some of each shard by chance."""
+    texts = positive(3000, 0.9, 1.1)
+    assert len({code(text.vector) for text in texts}) == 1
     query = texts[77].vector
-    exact = sorted(texts, key=lambda text: -Query(query).cosine(text.vector))[:10]
+    exact = sorted(texts, key=lambda text: -Query(query).exact_cosine(text.vector))[:10]
     for extension in (True, False):
         with closing(index(extension)) as connection:
             put(connection, texts)
             assert [place for place, _ in asked(connection, query, 10)] == [text.place for text in exact]
+
+
+@needs_extension
+@pytest.mark.usefixtures("always")
+def test_vectors_of_positive_numbers_alone() -> None:
+    """Their signs say nothing, and only half of the code's thresholds tell them apart."""
+    texts = positive(3000, 0.1, 1.1)
+    with closing(index()) as helped, closing(index(extension=False)) as alone:
+        put(helped, texts)
+        put(alone, texts)
+        good = 0
+        for text in texts[:60]:
+            query = Query(text.vector)
+            exact = sorted((query.exact_cosine(other.vector) for other in texts), reverse=True)[:10]
+            found = asked(helped, text.vector, 10)
+            assert found == asked(alone, text.vector, 10)
+            assert found[0][0] == text.place
+            good += sum(cosine >= exact[9] for _, cosine in found)
+        assert good >= 0.9 * 10 * 60
+
+
+@needs_extension
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("spoilt", ["vector = substr(vector, 1, 40)", "vector = 'no bytes'", "vector = x''"])
+def test_a_damaged_vector_is_told_with_the_extension_and_without(spoilt: str) -> None:
+    """As a ``ValueError``, upon which readers build the index anew."""
+    texts = random_texts(600)
+    with closing(index()) as helped, closing(index(extension=False)) as alone:
+        for connection in (helped, alone):
+            put(connection, texts)
+            connection.execute(f"UPDATE static_vectors SET {spoilt}")
+            with pytest.raises(ValueError, match="stored vector"):
+                asked(connection, texts[3].vector, 10)
+    with closing(index(extension=False)) as alone:
+        put(alone, texts)
+        alone.execute("UPDATE static_vectors SET code = 'no bytes'")
+        with pytest.raises(ValueError, match="no bytes"):
+            asked(alone, texts[3].vector, 10)
+
+
+@needs_extension
+@pytest.mark.usefixtures("always")
+def test_vectors_of_zeros_are_as_far_as_can_be() -> None:
+    """The extension's cosine of one is null, which broke the order of all others."""
+    texts = random_texts(600)
+    with closing(index()) as helped, closing(index(extension=False)) as alone:
+        for connection in (helped, alone):
+            put(connection, texts)
+            connection.execute("UPDATE static_vectors SET vector = zeroblob(length(vector)) WHERE passage % 2")
+        found = asked(helped, texts[3].vector, 10)
+        assert found == asked(alone, texts[3].vector, 10)
+        assert found[0][0] == texts[3].place
+        assert all(cosine > 0 for _, cosine in found)
 
 
 # How exact
@@ -299,7 +355,7 @@ def test_the_ten_nearest_are_found_as_good_as_always(large: Workspace) -> None:
         good = 0
         for text in QUESTIONS:
             query = Query(question(text))
-            exact = sorted((query.cosine(vector) for _, vector in rows), reverse=True)[:10]
+            exact = sorted((query.exact_cosine(vector) for _, vector in rows), reverse=True)[:10]
             found = spaces.nearest(helped, SPACE, query, 100)
             assert list(found.items()) == list(spaces.nearest(alone, SPACE, query, 100).items())
             good += sum(cosine >= exact[9] for cosine in list(found.values())[:10])
@@ -427,7 +483,7 @@ def test_any_row_of_writers(steps: list[tuple[bool, str, int]]) -> None:
                     spaces.keep_in_step(connection, SPACE)
             query = gaussian(chance, 16)
             found = spaces.nearest(connection, SPACE, Query(query), 100)
-            assert found == {passage: Query(query).cosine(vector) for passage, vector in held.items()}
+            assert found == {passage: Query(query).exact_cosine(vector) for passage, vector in held.items()}
 
 
 @needs_extension

@@ -31,7 +31,7 @@ def test_it_is_an_embedder() -> None:
 
 
 def test_the_shipped_table_is_small_enough() -> None:
-    assert TABLE.stat().st_size <= 8_000_000
+    assert Path(TABLE).stat().st_size <= 8_000_000
 
 
 @settings(deadline=None, max_examples=30)
@@ -92,7 +92,7 @@ def test_what_means_the_same_is_near(question: str, near: str, far: str) -> None
 
 
 def test_a_table_that_is_not_whole_is_missing(tmp_path: Path) -> None:
-    whole, path = TABLE.read_bytes(), tmp_path / "table.bin"
+    whole, path = Path(TABLE).read_bytes(), tmp_path / "table.bin"
     for data in (None, b"", whole[:40], whole[:64], whole[:-1], b"x" + whole[1:], whole[:8] + b"\x09" + whole[9:]):
         if data is not None:
             path.write_bytes(data)

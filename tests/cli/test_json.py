@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from openclaw_memory.recall.signals import WEIGHTS
 from referencing import Registry, Resource
 
 ROOT = Path(__file__).parent.parent.parent
@@ -41,6 +42,11 @@ def test_schemas_are_schemas_and_documented(name: str) -> None:
         field for field in sorted(_fields(SCHEMAS[name])) if not re.search(rf"(?<![a-z]){field}(?![a-z])", section)
     ]
     assert missing == []
+
+
+def test_every_signal_is_documented() -> None:
+    section = (ROOT / "docs" / "json.md").read_text("utf-8").split("\n## recall\n", 1)[1].split("\n## ", 1)[0]
+    assert [name for name in (*WEIGHTS, "repeat") if f"`{name}`" not in section] == []
 
 
 def _fields(schema: Any) -> set[str]:
@@ -88,7 +94,10 @@ def test_reading(run, at, command: str, arguments: list[str]) -> None:
 
 def test_recall_has_every_field(run, at) -> None:
     answer = check("recall", run("recall", "what does Mara prefer?", *at, "--json").out)
-    assert list(answer) == ["query", "results", "tokens", "truncated", "omitted", "stale", "warning"]
+    assert list(answer) == (
+        "query results tokens truncated omitted stale provider model reason fallback warning".split()
+    )
+    assert (answer["provider"], answer["model"], answer["fallback"]) == ("static", "openclaw-static-256", None)
     fields = "id kind timestamp occurred entities content source places origin confidence valid_to superseded_by score"
     for result in answer["results"]:
         assert list(result) == fields.split()
@@ -191,6 +200,105 @@ def test_upkeep(run, tmp_path: Path) -> None:
     assert check("doctor", run("doctor", *named).out)["checks"]
     assert check("reset", run("reset", "--yes", *named).out)["removed"] == [".memory/index.sqlite"]
     assert check("reset", run("reset", "--yes", *named).out)["removed"] == []
+
+
+def configure(tmp_path: Path, environment: dict[str, str], search: dict[str, Any]) -> None:
+    path = tmp_path / "openclaw.json"
+    path.write_text(json.dumps({"memory": {"search": search}}), encoding="utf-8")
+    environment["OPENCLAW_CONFIG_PATH"] = str(path)
+
+
+def test_the_built_in_model_is_told(run, workspace: Path) -> None:
+    named = ("--workspace", str(workspace), "--json")
+    built_in = {"provider": "static", "model": "openclaw-static-256", "reason": "no other model is configured"}
+    built_in |= {"fallbackFrom": None, "warnings": []}
+    done = check("index", run("index", *named).out)
+    assert done["embeddings"] == built_in
+    told = check("status", run("status", *named).out)
+    assert (told["provider"], told["embeddings"]) == ("static", built_in)
+    assert (told["index"]["vectors"], told["index"]["modelVectors"]) == (done["passages"], 0)
+    assert bool(told["sqlite"]["vec"]) != bool(told["sqlite"]["noVec"])
+    answer = check("recall", run("recall", "Where does Peter live?", *named).out)
+    assert (answer["provider"], answer["model"], answer["fallback"]) == ("static", "openclaw-static-256", None)
+    assert answer["warning"] is None
+    found = check("search", run("search", "Where does Peter live?", *named).out)
+    assert (found["provider"], found["mode"], "fallback" in found) == ("static", "hybrid", False)
+    assert found["debug"] == {"providerReason": "no other model is configured"}
+    assert any(result.get("vectorScore", 0) > 0 for result in found["results"])
+
+
+@pytest.mark.parametrize("fallback", ["", "none"])
+def test_a_provider_that_cannot_be_had_is_told(
+    run, environment: dict[str, str], workspace: Path, tmp_path: Path, fallback: str
+) -> None:
+    """No key: the built-in model answers, or words alone do; both say so."""
+    configure(tmp_path, environment, {"provider": "openai", **({"fallback": fallback} if fallback else {})})
+    named = ("--workspace", str(workspace), "--json")
+    provider, model = ("none", None) if fallback else ("static", "openclaw-static-256")
+    ran = run("index", *named)
+    done = check("index", ran.out)["embeddings"]
+    assert ran.code == 0
+    assert (done["provider"], done["model"], done["fallbackFrom"]) == (provider, model, "openai")
+    assert "no key was found" in done["warnings"][0]
+    told = check("status", run("status", *named).out)
+    assert (told["provider"], told["embeddings"]["fallbackFrom"]) == (provider, "openai")
+    answer = check("recall", run("recall", "Where does Peter live?", *named).out)
+    assert (answer["provider"], answer["model"], answer["fallback"]) == (provider, model, "openai")
+    assert "no key was found" in answer["warning"]
+    assert answer["results"]
+    found = check("search", run("search", "Where does Peter live?", *named).out)
+    assert (found["mode"], found["fallback"]["from"]) == ("keyword" if fallback else "hybrid", "openai")
+    assert found["fallback"]["reason"] == found["debug"]["providerReason"] == answer["reason"]
+    assert "no key was found" in found["warning"]
+    assert found["results"]
+
+
+def test_a_provider_that_does_not_answer_is_told(
+    run, environment: dict[str, str], workspace: Path, tmp_path: Path
+) -> None:
+    """Nobody listens there: passages wait, which is partly done, and questions are answered meanwhile."""
+    remote = {"baseUrl": "http://127.0.0.1:9/v1"}
+    configure(tmp_path, environment, {"provider": "openai-compatible", "model": "some-model", "remote": remote})
+    named = ("--workspace", str(workspace), "--json")
+    ran = run("index", *named)
+    done = check("index", ran.out)
+    assert ran.code == 3
+    assert (done["embeddings"]["embedded"], done["embeddings"]["cached"]) == (0, 0)
+    assert done["embeddings"]["pending"] == done["passages"]
+    assert done["embeddings"]["warnings"]
+    told = check("status", run("status", *named).out)
+    assert told["provider"] == told["embeddings"]["provider"] == done["embeddings"]["provider"]
+    assert told["embeddings"]["pending"] == done["passages"]
+    assert (told["index"]["vectors"], told["index"]["modelVectors"]) == (done["passages"], 0)
+    answer = check("recall", run("recall", "Where does Peter live?", *named).out)
+    assert (answer["provider"], answer["fallback"]) == ("static", told["provider"])
+    assert answer["warning"]
+    assert answer["results"]
+    found = check("search", run("search", "Where does Peter live?", *named).out)
+    assert (found["mode"], found["fallback"]["from"]) == ("hybrid", told["provider"])
+    assert found["results"]
+
+
+def test_reset_forgets_a_providers_vectors_only_when_told_to(
+    run, environment: dict[str, str], workspace: Path, tmp_path: Path
+) -> None:
+    named = ("--workspace", str(workspace), "--json")
+    assert run("index", *named).code == 0
+    cache = workspace / ".memory" / "embeddings.sqlite"
+    cache.write_bytes(b"")
+    assert check("reset", run("reset", "--yes", *named).out)["removed"] == [".memory/index.sqlite"]
+    assert cache.exists()
+    removed = check("reset", run("reset", "--yes", "--embeddings", *named).out)["removed"]
+    assert removed == [".memory/embeddings.sqlite"]
+    assert not cache.exists()
+
+
+def test_vector_search_that_is_switched_off_is_told(
+    run, environment: dict[str, str], workspace: Path, tmp_path: Path
+) -> None:
+    configure(tmp_path, environment, {"store": {"vector": {"enabled": False}}})
+    told = check("status", run("status", "--workspace", str(workspace), "--json").out)
+    assert (told["sqlite"]["vec"], told["sqlite"]["noVec"]) == (None, "memory.search.store.vector.enabled is false")
 
 
 def test_unusable_index(run, workspace: Path) -> None:

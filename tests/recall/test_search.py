@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
+from openclaw_memory.bank.embeddings.models import Models
+from openclaw_memory.bank.embeddings.settings import EmbeddingSettings
 from openclaw_memory.bank.workspace import Workspace
 
 FILES = {
@@ -14,15 +16,17 @@ FILES = {
     "memory/2025-12-02.md": "# Tuesday\n\nThe harbour was closed.\n",
     "bank/world.md": "- W @gannet: Is a sloop with a red hull.\n",
 }
-FIELDS = ["path", "startLine", "endLine", "score", "textScore", "snippet", "source", "corpus"]
+FIELDS = ["path", "startLine", "endLine", "score", "vectorScore", "textScore", "snippet", "source", "corpus"]
 
 
 def test_fields(make, find) -> None:
     answer = find(make(FILES), "berth of the gannet")
     assert {name: answer[name] for name in answer if name != "results"} == {
-        "provider": "none",
-        "mode": "keyword",
+        "provider": "static",
+        "mode": "hybrid",
         "citations": "on",
+        "model": "openclaw-static-256",
+        "debug": {"providerReason": "no other model is configured"},
     }
     first = answer["results"][0]
     assert list(first) == [*FIELDS, "citation"]
@@ -31,6 +35,37 @@ def test_fields(make, find) -> None:
     for result in answer["results"]:
         assert 0 < result["score"] <= 1
         assert 0 <= result["textScore"] <= 1
+        assert 0 <= result["vectorScore"] <= 1
+
+
+def test_fields_without_vectors(make, find) -> None:
+    """Words alone: no field speaks of vectors."""
+    workspace = make(FILES)
+    workspace.models = Models(EmbeddingSettings(enabled=False))
+    answer = find(workspace, "berth of the gannet")
+    assert {name: answer[name] for name in answer if name != "results"} == {
+        "provider": "none",
+        "mode": "keyword",
+        "citations": "on",
+        "debug": {"providerReason": "memory.search.enabled is false"},
+    }
+    assert answer["results"]
+    for result in answer["results"]:
+        assert list(result) == [*(name for name in FIELDS if name != "vectorScore"), "citation"]
+
+
+def test_a_provider_that_cannot_be_had(make, find) -> None:
+    workspace = make(FILES)
+    workspace.models = Models(EmbeddingSettings(provider="openai"), environ={})
+    answer = find(workspace, "berth of the gannet")
+    assert (answer["provider"], answer["mode"], answer["fallback"]["from"]) == ("static", "hybrid", "openai")
+    assert answer["fallback"]["reason"] == answer["debug"]["providerReason"] == "openai cannot be used"
+    assert "no key was found" in answer["warning"]
+    assert answer["results"] == find(make(FILES), "berth of the gannet")["results"]
+    workspace.models = Models(EmbeddingSettings(provider="openai", fallback="none"), environ={})
+    answer = find(workspace, "berth of the gannet")
+    assert (answer["provider"], answer["mode"], answer["fallback"]["from"]) == ("none", "keyword", "openai")
+    assert answer["results"]
 
 
 def test_citations(make, find) -> None:
