@@ -131,7 +131,8 @@ def rank(workspace: Workspace, connection: Connection, query: str, *, now: datet
     passages = channels.load(connection, search.gather())
     weighed, best = search.weigh(passages)
     told = search.compare_words(ordered(weighed))
-    told = lend(told, spaces.vectors(connection, spaces.STATIC, [one.passage.id for one in told]))
+    if search.meaning:
+        told = lend(told, spaces.vectors(connection, spaces.STATIC, [one.passage.id for one in told]))
     ranked, understood = push_back_repeats(fold_repeats(told)), search.understood
     if workspace.models.settings.rerank_model:
         from .reranking import reranked
@@ -222,8 +223,8 @@ class _Search:
         recent = signals.recent_signals(passages)
         words = bool(self.expression.exact)
         told_apart = any(not one.is_common for one in self.names.named)
-        in_play = {"lexical": words, "section": words, "entity": told_apart, "twin": words or bool(self.meaning)}
-        in_play |= dict.fromkeys(("meaning", "unsaid", "beside", "kindred"), bool(own))
+        in_play = {"lexical": words, "section": words, "entity": told_apart}
+        in_play |= dict.fromkeys(("meaning", "unsaid", "beside", "kindred", "twin"), bool(own))
         in_play |= {"lead": bool(self.names.named), "nearby": bool(self.names.near), "now": self.question.asks_now}
         in_play |= {"time": bool(self.asked), "when": self.question.asks_when, "exact": bool(exact)}
         in_play |= {"opinion": self.question.asks_opinion}
@@ -272,8 +273,11 @@ class _Search:
 
     def _without_unknown(self, text: str) -> str:
         """A text without those words that neither a passage nor the built-in model has."""
-        for term in self.expression.missing if self.embedder else ():
-            if not self.embedder.knows(term):
+        embedder = self.embedder
+        if embedder is None:
+            return text
+        for term in self.expression.missing:
+            if not embedder.knows(term):
                 text = re.sub(rf"(?<!\w){re.escape(term)}(?!\w)", " ", text, flags=re.IGNORECASE)
         return text
 
