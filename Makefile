@@ -1,4 +1,4 @@
-# make demo   set up, then ask the demo workspace five questions and open one citation
+# make demo   set up, then ask the demo workspace six questions and open one citation
 # make test   set up, then every test
 # make test-llama       compile llama.cpp, bring a model of 250 MB, then the tests of local models
 # make lint types bench   the checks and the measurements that a developer runs
@@ -18,7 +18,7 @@ $(VENV)/.ready: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
-# The five ways to ask: words, an entity, time, kind, and a script without spaces. The demo's last day is 2025-12-05.
+# The six ways to ask: words, other words, an entity, time, kind, and a script without spaces. The demo's last day is 2025-12-05.
 RUN = $(BIN)/openclaw-memory
 define show
 	@printf '\n\033[1m$$ openclaw memory %s\033[0m\n' '$(1)'
@@ -30,6 +30,7 @@ demo: $(VENV)/.ready
 	$(call show,init --demo,| tail -n 1)
 	$(call show,index)
 	$(call show,recall "How much did the cargo bike cost?" --k 3)
+	$(call show,recall "How much lubricant fits into the motor?" --k 2)
 	$(call show,recall "What does she need by the end of January?" --entity Elif --k 2)
 	$(call show,recall "what happened last week?" --now 2025-12-05 --k 4)
 	$(call show,recall "What does Mara prefer about releases?" --kind opinion --k 3)
