@@ -78,18 +78,25 @@ class Query:
     Making one and comparing raise ``ValueError`` for what is no stored vector, or none of the same width: damage.
     """
 
-    __slots__ = ("_bits", "_length", "_numbers", "_width", "code", "upper")
+    __slots__ = ("_bits", "_code", "_length", "_numbers", "_stored", "_width", "upper")
 
     def __init__(self, stored: bytes) -> None:
         self._width = width(stored) if isinstance(stored, bytes) else 0
         if self._width < 1 or len(stored) != _LENGTH.size + 2 * self._width:
             raise ValueError("a stored vector is damaged")
         self.upper = stored[: self._width]
-        self.code = code(stored)
-        self._bits = int.from_bytes(self.code, "big")
+        self._stored, self._code, self._bits = stored, b"", 0
         lower = memoryview(stored)[self._width : 2 * self._width].cast("b")
         self._numbers = [256 * high + low for high, low in zip(memoryview(self.upper).cast("b"), lower, strict=True)]
         (self._length,) = _LENGTH.unpack_from(stored, 2 * self._width)
+
+    @property
+    def code(self) -> bytes:
+        """The vector's code; only a search needs it."""
+        if not self._code:
+            self._code = code(self._stored)
+            self._bits = int.from_bytes(self._code, "big")
+        return self._code
 
     def cosine(self, stored: bytes) -> float:
         """The cosine of the angle to another vector by its upper bytes: within 0.01, and quick."""
@@ -113,4 +120,6 @@ class Query:
 
     def distance(self, other: bytes) -> int:
         """How many bits of the codes differ."""
+        if not self._code:
+            self._bits = int.from_bytes(self.code, "big")
         return (self._bits ^ int.from_bytes(other, "big")).bit_count()

@@ -36,7 +36,7 @@ def kindred(
     found = dict.fromkeys(said, 0.0)
     for vector, length, bits in asked:
         near = sorted(known, key=lambda one: ((one[1] ^ bits).bit_count(), one[0]))[:NEAREST]
-        cosines = {word: _cosine(vector, length, embedder.embed_query(word)) for word, _ in near}
+        cosines = {word: _cosine(vector, length, embedder.direction(word)) for word, _ in near}
         for passage, spoken in said.items():
             best = max((cosines[word] for word in spoken if word in cosines), default=0.0)
             if best > 0:

@@ -88,6 +88,10 @@ class Table:
         values = self._numbers[start : start + self.dimensions].tolist()
         return [number + factor * value for number, value in zip(total, values, strict=True)]
 
+    def numbers(self, row: int) -> Sequence[int]:
+        """A row without its scale."""
+        return self._numbers[row * self.dimensions : (row + 1) * self.dimensions]
+
     def signs(self, row: int) -> int:
         """One bit for each dimension of a row, the highest of its byte, set where it is below zero."""
         start = self._values + row * self.dimensions
@@ -150,6 +154,11 @@ class StaticEmbedder:
         if len(rows) == 1:
             return self._table.signs(rows[0])
         return int.from_bytes(bytes(_NEGATIVE if number < 0 else 0 for number in self.embed_query(word)), "big")
+
+    def direction(self, word: str) -> Sequence[int]:
+        """A word's vector of any length: for one that is a token its row as it stands in the table."""
+        rows = self._word(word)
+        return self._table.numbers(rows[0]) if len(rows) == 1 else self.embed_query(word)
 
     def knows(self, word: str) -> bool:
         """Whether a word is a token of its own, and not put together of pieces that may mean anything."""
