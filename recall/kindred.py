@@ -14,7 +14,7 @@ from ..bank.embeddings.wordpiece import words
 from .candidates import Passage
 
 #: Of all words in the candidates so many are compared exactly with a word of the question; all others are no kin.
-NEAREST = 40
+NEAREST = 32
 
 
 def kindred(

@@ -26,7 +26,7 @@ WEIGHTS: Mapping[str, float] = {
     # for each word of the question, how near the nearest of its own words comes
     "kindred": 0.45,
     # how near its neighbours in the section come
-    "beside": 0.08,
+    "beside": 0.1,
     # what the same thing, said as a note or as a fact of the same file, has of all signals
     "twin": 0.3,
     # it mentions what the question names
@@ -46,7 +46,7 @@ WEIGHTS: Mapping[str, float] = {
     # it is itself a question
     "question": -0.16,
     # a fact rather than a note, where nothing else tells them apart
-    "typed": 0.05,
+    "typed": 0.03,
     # newer than other candidates, where nothing else tells them apart
     "recent": 0.03,
     # the same, when the question asks for what is so now
