@@ -56,6 +56,8 @@ FEW = 10
 NARROW_DAYS = 14
 #: An entity that more passages than this share mention says little: its name is then no search word beside others.
 COMMON_ENTITY = 0.10
+#: Where fewer passages than this mention it, as in a small workspace, it is not common all the same.
+COMMON_LEAST = 30
 
 
 def recall(
@@ -327,7 +329,7 @@ class _Search:
             " (SELECT count(*) FROM passages)",
             tuple(slugs),
         ).fetchone()
-        return bool(uses > COMMON_ENTITY * passages)
+        return bool(uses > max(COMMON_LEAST, COMMON_ENTITY * passages))
 
 
 class Expression(NamedTuple):

@@ -30,13 +30,15 @@ def kindred(
             if word not in signs:
                 signs[word] = embedder.signs(word)
     known = [(word, bits) for word, bits in signs.items() if bits]
-    total = sum(length for _, length, _ in asked)
+    total = sum(length for _, _, length, _ in asked)
     if not total or not known:
         return {}
     found = dict.fromkeys(said, 0.0)
-    for vector, length, bits in asked:
-        near = sorted(known, key=lambda one: ((one[1] ^ bits).bit_count(), one[0]))[:NEAREST]
-        cosines = {word: _cosine(vector, length, embedder.direction(word)) for word, _ in near}
+    for word, vector, length, bits in asked:
+        # A word that is put together of pieces is compared with itself alone.
+        near = sorted(known, key=lambda one: ((one[1] ^ bits).bit_count(), one[0]))[:NEAREST] if bits else []
+        cosines = {near_word: _cosine(vector, length, embedder.direction(near_word)) for near_word, _ in near}
+        cosines[word] = 1.0
         for passage, spoken in said.items():
             best = max((cosines[word] for word in spoken if word in cosines), default=0.0)
             if best > 0:
@@ -48,14 +50,14 @@ def _spoken(passage: Passage) -> set[str]:
     return set(words(f"{passage.text} {passage.details}" if passage.details else passage.text))
 
 
-def _vectors(embedder: StaticEmbedder, asked: Iterable[str]) -> list[tuple[Sequence[float], float, int]]:
-    """(vector, its length, its signs) of those words that the model knows, in their order."""
+def _vectors(embedder: StaticEmbedder, asked: Iterable[str]) -> list[tuple[str, Sequence[float], float, int]]:
+    """(word, vector, its length, its signs) of those words that the model knows, in their order."""
     found = []
     for word in sorted(asked):
         vector = embedder.embed_query(word)
         length = math.sqrt(sum(map(mul, vector, vector)))
         if length and any(map(str.isalnum, word)):
-            found.append((vector, length, embedder.signs(word)))
+            found.append((word, vector, length, embedder.signs(word)))
     return found
 
 

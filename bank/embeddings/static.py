@@ -143,22 +143,15 @@ class StaticEmbedder:
         return array("q", total)
 
     def signs(self, word: str) -> int:
-        """One bit for each dimension of the vector of a word (one of ``wordpiece.words``), set where it is below zero;
-        0 for a word that is not known.
+        """One bit for each dimension of the row of a word (one of ``wordpiece.words``), set where it is below zero; 0
+        for a word that is no token of its own: cutting it into pieces takes long, and they say little."""
+        row = self._find(word)
+        return 0 if row is None else self._table.signs(row)
 
-        Quick for a word that is one token, as most are: its row has the signs of its vector.
-        """
-        rows = self._word(word)
-        if not rows:
-            return 0
-        if len(rows) == 1:
-            return self._table.signs(rows[0])
-        return int.from_bytes(bytes(_NEGATIVE if number < 0 else 0 for number in self.embed_query(word)), "big")
-
-    def direction(self, word: str) -> Sequence[int]:
+    def direction(self, word: str) -> Vector:
         """A word's vector of any length: for one that is a token its row as it stands in the table."""
-        rows = self._word(word)
-        return self._table.numbers(rows[0]) if len(rows) == 1 else self.embed_query(word)
+        row = self._find(word)
+        return self.embed_query(word) if row is None else self._table.numbers(row)
 
     def knows(self, word: str) -> bool:
         """Whether a word is a token of its own, and not put together of pieces that may mean anything."""

@@ -137,3 +137,16 @@ def test_a_long_heading_is_not_stored_with_every_passage(make):
         sizes.append(Path(workspace.index_path).stat().st_size)
         assert remove(workspace)
     assert sizes[1] - sizes[0] < 10 * len(heading)
+
+
+def test_a_name_counts_in_a_small_workspace(make, ask):
+    """Five of forty passages named Tilda; so she was taken for somebody whom everything mentions, and a line about where
+    another lives came first."""
+    tilda = ("Moved to Lyon on Nov 1, 2026.", "Broke her left wrist.", "Plays the viola.", "Has a sister in Graz.")
+    files = {
+        "memory/2026-11-01.md": "## Retain\n" + "".join(f"- W @Tilda: {fact}\n" for fact in (*tilda, "Hates fennel.")),
+        "bank/entities/Ines.md": "# Ines\n- W: Lives in Porto with her husband Duarte.\n- W: Teaches physics.\n",
+    }
+    files |= {f"memory/2026-10-{day:02}.md": f"- Bought lamp number {day}.\n" for day in range(1, 25)}
+    first = ask(make(files), "Where does Tilda live?")["results"][0]
+    assert first["entities"] == ["Tilda"]
