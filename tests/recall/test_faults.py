@@ -140,8 +140,8 @@ def test_a_long_heading_is_not_stored_with_every_passage(make):
 
 
 def test_a_name_counts_in_a_small_workspace(make, ask):
-    """Five of forty passages named Tilda; so she was taken for somebody whom everything mentions, and a line about where
-    another lives came first."""
+    """Five of forty passages named Tilda; so she was taken for somebody whom everything mentions, and a line about
+    where another lives came first."""
     tilda = ("Moved to Lyon on Nov 1, 2026.", "Broke her left wrist.", "Plays the viola.", "Has a sister in Graz.")
     files = {
         "memory/2026-11-01.md": "## Retain\n" + "".join(f"- W @Tilda: {fact}\n" for fact in (*tilda, "Hates fennel.")),
