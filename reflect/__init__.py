@@ -1,0 +1,1 @@
+"""Facts into regenerated pages and evolved confidence: the nightly job."""
