@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 #: Raise this when parsing or the index's terms change in a way that changes rows.
-FORMAT = 1
+FORMAT = 2
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 
-MIGRATIONS = ("m001_files_and_passages", "m002_full_text", "m003_vectors", "m004_graph")
+MIGRATIONS = ("m001_files_and_passages", "m002_full_text", "m003_vectors", "m004_graph", "m005_judgements")
 
 
 def fingerprint() -> str:
@@ -94,12 +94,29 @@ def m004_graph(database: Database) -> None:
         database.execute(statement)
 
 
+def m005_judgements(database: Database) -> None:
+    for statement in (
+        # What a passage says of others outright; target: an id or its start, or a place ("path#L5").
+        "CREATE TABLE relations (passage INTEGER NOT NULL REFERENCES passages(id), kind TEXT NOT NULL,"
+        " target TEXT NOT NULL, strong INTEGER NOT NULL)",
+        "CREATE INDEX relations_passage ON relations(passage)",
+        "CREATE INDEX relations_target ON relations(target)",
+        # What the pages of reflect say of passages, by key: an opinion's confidence by now; since when and until when a
+        # fact held (proleptic ordinals), and what took its place.
+        "CREATE TABLE judgements (file INTEGER NOT NULL REFERENCES files(id), key TEXT NOT NULL, confidence REAL,"
+        " first INTEGER, last INTEGER, successor TEXT NOT NULL)",
+        "CREATE INDEX judgements_file ON judgements(file)",
+        "CREATE INDEX judgements_key ON judgements(key)",
+    ):
+        database.execute(statement)
+
+
 def create(connection: Connection) -> None:
     """Make the tables of an empty index; the caller holds a write transaction."""
     from sqlite_utils import Database, Migrations
 
     migrations = Migrations("openclaw-memory")
-    for migration in (m001_files_and_passages, m002_full_text, m003_vectors, m004_graph):
+    for migration in (m001_files_and_passages, m002_full_text, m003_vectors, m004_graph, m005_judgements):
         migrations()(migration)
     migrations.apply(Database(connection, execute_plugins=False))
     connection.execute("INSERT INTO meta VALUES ('fingerprint', ?)", [fingerprint()])

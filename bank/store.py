@@ -69,6 +69,7 @@ def write_file(
     own = entity_of_page(parsed)
     _write_passages(connection, file_id, parsed, own)
     _write_names(connection, file_id, parsed, own)
+    _write_judgements(connection, file_id, parsed)
     chunks = []
     for chunk in parsed.chunks:
         key = connection.execute(
@@ -117,7 +118,8 @@ def _clear(connection: Connection, file_id: int) -> None:
         spaces.delete(connection, space, [row.id for row in rows])
     connection.executemany("DELETE FROM spans WHERE passage = ?", ids)
     connection.executemany("DELETE FROM mentions WHERE passage = ?", ids)
-    for table in ("passages", "names", "chunks"):
+    connection.executemany("DELETE FROM relations WHERE passage = ?", ids)
+    for table in ("passages", "names", "chunks", "judgements"):
         connection.execute(f"DELETE FROM {table} WHERE file = ?", (file_id,))
 
 
@@ -138,6 +140,9 @@ def _write_passages(connection: Connection, file_id: int, parsed: ParsedFile, ow
         connection.executemany("INSERT INTO mentions VALUES (?, ?)", [(key, slug) for slug in sorted(slugs)])
         spans = json.loads(values[12])
         connection.executemany("INSERT INTO spans VALUES (?, ?, ?)", [(key, *span) for span in spans])
+        if isinstance(record, Fact):
+            linked = [(key, one.kind, one.target.removeprefix("^"), one.strong) for one in record.relations]
+            connection.executemany("INSERT INTO relations VALUES (?, ?, ?, ?)", linked)
     insert_terms(connection, "passage_terms", passage_terms(rows))
 
 
@@ -199,6 +204,11 @@ def _write_names(connection: Connection, file_id: int, parsed: ParsedFile, own: 
         "INSERT INTO names (slug, name, source, page, uses, file) VALUES (?, ?, ?, ?, ?, ?)",
         [(fold(name), name, source, of, count, file_id) for name, source, of, count in rows if fold(name)],
     )
+
+
+def _write_judgements(connection: Connection, file_id: int, parsed: ParsedFile) -> None:
+    rows = [(file_id, j.key, j.confidence, _ordinal(j.first), _ordinal(j.last), j.successor) for j in parsed.judgements]
+    connection.executemany("INSERT INTO judgements VALUES (?, ?, ?, ?, ?, ?)", rows)
 
 
 def _ordinal(day: Any) -> int | None:

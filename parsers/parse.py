@@ -6,6 +6,8 @@ from .chunks import make_chunks
 from .days import CORE, LOG, OUTSIDE, PAGE, log_day, role_of
 from .document import Document, parse_document
 from .headings import LONGEST_HEADING, LONGEST_TITLE
+from .ledger import read_judgements
+from .masks import OWN
 from .notes import parse_notes
 from .records import Diagnostic, Fact, ParsedFile
 from .retain import Placed, parse_facts, place_blocks
@@ -48,6 +50,7 @@ def parse_file(text: str, path: str) -> ParsedFile:
         tuple(parse_notes(document, path, rest)),
         tuple(make_chunks(document.lines.raw, titles, front.end)),
         () if role == OUTSIDE else tuple(sorted(set(diagnostics))),
+        read_judgements(document.lines.raw, document.lines.managed, OWN) if role == PAGE else (),
     )
 
 

@@ -53,6 +53,16 @@ class TimeExpression(NamedTuple):
     source: str
 
 
+class Relation(NamedTuple):
+    """What a fact says of another one outright. ``kind``: supports, contradicts, replaces, retracts, or restates (the
+    anchor at the end of a line that was written from a page's: it stands for what the anchor names). ``target``:
+    ``^o-7f3a91`` (an id or the start of one) or ``memory/2025-11-20.md#L5``. ``strong``: said to be strong evidence."""
+
+    kind: str
+    target: str
+    strong: bool
+
+
 class Fact(NamedTuple):
     """One typed fact of a Retain section or of a bank page.
 
@@ -60,7 +70,7 @@ class Fact(NamedTuple):
     first. ``confidence``: 0..1 or None. ``text``: one line. ``details``: its nested bullets, flattened. ``evidence``:
     the links it names, as written. ``path``: posix, relative to the workspace. ``day``: of the log, or of the dated
     heading above it. ``times``: the time expressions in the text and the details. ``id`` is the same wherever the
-    fact stands.
+    fact stands. ``relations``: what it says of others outright, which is no part of the text.
     """
 
     kind: str
@@ -77,6 +87,7 @@ class Fact(NamedTuple):
     occurred: Interval | None
     heading: str
     id: str
+    relations: tuple[Relation, ...] = ()
 
 
 class Note(NamedTuple):
@@ -98,6 +109,17 @@ class Note(NamedTuple):
     id: str
 
 
+class Judgement(NamedTuple):
+    """What a page that reflect wrote says of one fact, by its id (``key``): an opinion's ``confidence`` by now, or the
+    days on which a fact ``first`` and ``last`` held and the id of what took its place ("" for none)."""
+
+    key: str
+    confidence: float | None
+    first: date | None
+    last: date | None
+    successor: str
+
+
 class Chunk(NamedTuple):
     """A window of whole lines for ``memory_search``: about 400 tokens, overlapping its neighbour by about 80.
 
@@ -116,6 +138,7 @@ class ParsedFile(NamedTuple):
 
     ``role``: log, page (typed bank page), core (``MEMORY.md``), plain, or outside. ``title``: first heading, or "".
     ``aliases``: the other names of an entity page. ``front_matter``: keys to values as text or tuples of text.
+    ``judgements``: what the blocks of a page that reflect maintains have decided.
     """
 
     path: str
@@ -128,3 +151,4 @@ class ParsedFile(NamedTuple):
     notes: tuple[Note, ...]
     chunks: tuple[Chunk, ...]
     diagnostics: tuple[Diagnostic, ...]
+    judgements: tuple[Judgement, ...] = ()

@@ -19,7 +19,8 @@ from .evidence import evidence_links
 from .headings import LONGEST_HEADING, LONGEST_TITLE, is_retain_heading
 from .names import fold, mentions
 from .prefix import Typed, parse_typed
-from .records import LETTER_BY_KIND, Diagnostic, Fact
+from .records import LETTER_BY_KIND, Diagnostic, Fact, Relation
+from .relations import render_relation, take_relations
 from .times import find_times, occurred
 
 _WORDY = re.compile(r"[\s.。!！]+$")
@@ -208,8 +209,9 @@ def make_fact(
     day: date | None,
     heading: str = "",
 ) -> Fact:
-    """A fact record with what follows from its text: evidence links, when it happened, its id."""
+    """A fact record with what follows from its text: relations, evidence links, when it happened, its id."""
     names = tuple(dict.fromkeys(entities))
+    text, relations = take_relations(text)
     evidence = evidence_links(text, details)
     times = tuple(find_times("\n".join([text, *details]), day))
     return Fact(
@@ -227,6 +229,7 @@ def make_fact(
         occurred(one for one in times if one.end <= len(text)),
         heading,
         fact_id(kind, names, text),
+        relations,
     )
 
 
@@ -251,12 +254,20 @@ def render_entity(name: str) -> str:
 
 
 def render_fact(
-    kind: str, entities: Iterable[str], confidence: float | None, text: str, details: Iterable[str] = ()
+    kind: str,
+    entities: Iterable[str],
+    confidence: float | None,
+    text: str,
+    details: Iterable[str] = (),
+    relations: Iterable[Relation] = (),
 ) -> str:
     """The bullet that reads back as this fact; details as nested bullets on lines of their own."""
     mark = "" if confidence is None else f"(c={confidence:.6f}".rstrip("0").rstrip(".") + ")"
     names = "".join(f" {render_entity(name)}" for name in entities)
-    head = f"- {LETTER_BY_KIND[kind]}{mark}{names}: {text}"
+    # An anchor stands last, where it is read as one.
+    told = map(render_relation, sorted(relations, key=lambda one: one.kind == "restates"))
+    linked = "".join(f" {one}" for one in told if one not in text)
+    head = f"- {LETTER_BY_KIND[kind]}{mark}{names}: {text}{linked}"
     return "\n".join([head, *map(_render_detail, details)])
 
 
