@@ -1,7 +1,7 @@
 """How sure an opinion is by now: a prior, and independent witnesses for and against it.
 
-The rule is pure. Confidence is computed from the evidence each time, never incremented, so that taking a line away undoes
-exactly what it did. In form it is the mean of a Beta distribution whose prior counts as ``PRIOR_STRENGTH`` observations
+The rule is pure. Confidence is computed from the evidence each time, never incremented, so that taking a line away
+undoes exactly what it did. In form it is the mean of a Beta distribution whose prior counts as ``PRIOR_STRENGTH`` observations
 (Jøsang, *Subjective Logic*, 2016, section 3.3): ``c = (k·c0 + S) / (k + S + C)``.
 """
 
@@ -81,7 +81,7 @@ class Belief(NamedTuple):
 
 
 def believe(stated: float | None, items: Iterable[Item]) -> Belief:
-    """The confidence that a stated one (0..1, None: no number) and evidence come to, whatever the order of the evidence.
+    """The confidence that a stated one (0..1, None: no number) and evidence come to, in whatever order it is given.
 
     What several documents of one day copy from each other counts once. One witness moves the result by 1/(k+1) at most,
     unless a strong contradiction is corroborated by a second, independent one: then each strong one weighs twice.
