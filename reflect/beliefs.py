@@ -1,8 +1,8 @@
 """How sure an opinion is by now: a prior, and independent witnesses for and against it.
 
 The rule is pure. Confidence is computed from the evidence each time, never incremented, so that taking a line away
-undoes exactly what it did. In form it is the mean of a Beta distribution whose prior counts as ``PRIOR_STRENGTH`` observations
-(Jøsang, *Subjective Logic*, 2016, section 3.3): ``c = (k·c0 + S) / (k + S + C)``.
+undoes exactly what it did. In form it is the mean of a Beta distribution whose prior counts as ``PRIOR_STRENGTH``
+observations (Jøsang, *Subjective Logic*, 2016, section 3.3): ``c = (k·c0 + S) / (k + S + C)``.
 """
 
 from __future__ import annotations
