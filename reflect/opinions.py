@@ -1,0 +1,205 @@
+"""Opinions: rewordings merged into one, what was stated last, and the evidence since, weighed by the belief rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from .beliefs import CONTRADICTS, SUPPORTS, Belief, Item, believe
+from .links import RESTATES, Link
+from .nearness import Pool
+from .statements import Place, Statement
+from .verdicts.records import NORMAL, STRONG, Claim, Scorer
+
+Same = Callable[[Claim, Claim], bool]
+#: A verdict this sure counts at once; a contradiction that is less sure is asked about.
+SURE = 0.60
+#: Of the words of a fact so many characters are quoted.
+QUOTE = 90
+
+
+class Opinion(NamedTuple):
+    """One opinion of one entity.
+
+    ``id``: of its first wording, which stays when others join. ``owner``: slug. ``shown``: the wording that was stated
+    last with a number. ``stated``: that number (None: none was ever given), at ``stated_at``. ``members``: all
+    wordings, by their first place. ``items``: the evidence since. ``history``: evidence from before, which counts no
+    more. ``doubtful``: verdicts that a person should confirm: (fact, relation).
+    """
+
+    id: str
+    owner: str
+    shown: Statement
+    stated: float | None
+    stated_at: Place
+    members: tuple[Statement, ...]
+    belief: Belief
+    items: tuple[Item, ...]
+    history: tuple[Item, ...]
+    doubtful: tuple[tuple[Statement, str], ...]
+
+
+class Judge(NamedTuple):
+    """What evidence is judged by. ``scorer``: None where nothing is inferred. ``same``: whether two opinions say the
+    same. ``links``: said outright, by target. ``refused``: (opinion, fact) pairs that a person has said no to."""
+
+    scorer: Scorer | None
+    same: Same
+    links: Mapping[str, Sequence[Link]]
+    refused: frozenset[tuple[str, str]]
+
+
+def claim(one: Statement) -> Claim:
+    return Claim(one.text, one.kind, one.names, one.day)
+
+
+def quote(text: str) -> str:
+    """The start of a text, for a line of evidence."""
+    return text if len(text) <= QUOTE else text[: QUOTE - 1].rstrip() + "…"
+
+
+def merge(opinions: Sequence[Statement], same: Same) -> list[tuple[Statement, ...]]:
+    """Opinions that are rewordings of one another, never across entities; groups and members by their first place.
+
+    A wording joins the first group that its anchor names, or most of whose members say the same; when in doubt it
+    stands alone.
+    """
+    groups: dict[str, list[list[Statement]]] = {}
+    for one in sorted(opinions, key=lambda o: (*_first_stated(o), o.id)):
+        own = groups.setdefault(_owner(one), [])
+        anchored = {r.target.lstrip("^") for place in one.places for r in place.relations if r.kind == RESTATES}
+        joined = next((g for g in own if any(m.id.startswith(a) for m in g for a in anchored)), None)
+        if joined is None:
+            joined = next((g for g in own if 2 * sum(same(claim(one), claim(m)) for m in g) > len(g)), None)
+        if joined is None:
+            own.append([one])
+        else:
+            joined.append(one)
+    return [tuple(group) for slug in sorted(groups) for group in groups[slug]]
+
+
+def _owner(one: Statement) -> str:
+    return one.leads[0] if one.leads else ""
+
+
+def _first_stated(one: Statement) -> tuple[int, int, str, int]:
+    # What only a page says, without a day, comes after what a log says: ids stay when a page repeats a log.
+    return (0 if one.day else 1, *one.order)
+
+
+def hold(group: Sequence[Statement], pool: Pool, judge: Judge) -> Opinion:
+    """One opinion with its belief, from its wordings and the facts of the entities that it is about."""
+    shown, stated_at = _epoch(group)
+    stated = stated_at.confidence
+    items: list[Item] = []
+    history: list[Item] = []
+    doubtful: list[tuple[Statement, str]] = []
+    members = {one.id for one in group}
+    outright: dict[str, Link] = {}
+    for one in group:
+        for link in judge.links.get(one.id, ()):
+            if link.kind in (SUPPORTS, CONTRADICTS):
+                outright.setdefault(link.source, link)
+    facts = {one.id: one for one in pool.statements}
+    for source, link in sorted(outright.items()):
+        if source in facts and facts[source].kind != "observation":
+            for place in facts[source].places:
+                target = items if _order(place) >= _order(stated_at) or place.day is None else history
+                strength = STRONG if link.strong else NORMAL
+                reason = "confirmed" if link.confirmed else "said outright"
+                target.append(_item(facts[source], place, link.kind, strength, False, reason))
+    leads = {slug for one in group for slug in one.leads}
+    among = [
+        number
+        for number, one in enumerate(pool.statements)
+        if one.id not in members
+        and one.id not in outright
+        and one.kind != "observation"
+        and leads & set(one.leads)
+        and any(place.day for place in one.places)
+        and not any((member, one.id) in judge.refused for member in members)
+    ]
+    for number in pool.near(shown, among) if judge.scorer else ():
+        _infer(shown, stated_at, group, pool.statements[number], judge, items, history, doubtful)
+    return Opinion(
+        group[0].id,
+        _owner(group[0]),
+        shown,
+        stated,
+        stated_at,
+        tuple(group),
+        believe(stated, items),
+        tuple(items),
+        tuple(history),
+        tuple(doubtful),
+    )
+
+
+def _infer(
+    shown: Statement,
+    stated_at: Place,
+    group: Sequence[Statement],
+    fact: Statement,
+    judge: Judge,
+    items: list[Item],
+    history: list[Item],
+    doubtful: list[tuple[Statement, str]],
+) -> None:
+    assert judge.scorer is not None
+    first_said = min((one.day for one in group if one.day), default=None)
+    said_in = {(place.path, place.day) for one in group for place in one.places}
+    places = [p for p in fact.places if p.day and (first_said is None or p.day >= first_said)]
+    places = [p for p in places if (p.path, p.day) not in said_in and p.role != "core"]
+    if not places:
+        return
+    verdict = judge.scorer.stance(claim(shown), claim(fact))
+    if verdict.relation not in (SUPPORTS, CONTRADICTS) or verdict.strength is None:
+        return
+    # Another opinion that sounds like this one restates it; only one that speaks against it tells anything new.
+    if fact.kind == "opinion" and verdict.relation == SUPPORTS:
+        return
+    if not verdict.near_verbatim and verdict.probability < SURE:
+        doubtful.append((fact, verdict.relation))
+        return
+    how = "near-verbatim" if verdict.near_verbatim else "inferred"
+    for place in places:
+        target = items if _order(place) > _order(stated_at) else history
+        target.append(
+            _item(
+                fact, place, verdict.relation, verdict.strength, not verdict.near_verbatim, f"{how}: {verdict.reason}"
+            )
+        )
+
+
+def _epoch(group: Sequence[Statement]) -> tuple[Statement, Place]:
+    """The wording and the place where the opinion was stated last with a number; where it never was, its first place.
+
+    A line of a page without a day is what somebody keeps there: its number counts, from the last dated statement on.
+    """
+    told = [(place, one) for one in group for place in one.places if not place.is_ledger]
+    told = told or [(place, one) for one in group for place in one.places]
+    told.sort(key=lambda row: (row[0].order, row[1].id))
+    numbered = [row for row in told if row[0].confidence is not None]
+    if not numbered:
+        place, one = next((row for row in told if row[0].day), told[0])
+        return one, place
+    kept = [row for row in numbered if row[0].day is None and row[0].role == "page"]
+    place, one = numbered[-1]
+    if kept and (place.day is None or kept[-1][0].confidence != place.confidence):
+        page, wording = kept[-1]
+        return wording, page._replace(day=place.day)
+    return one, place
+
+
+def _item(fact: Statement, place: Place, relation: str, strength: str, inferred: bool, reason: str) -> Item:
+    return Item(fact.id, place.citation, place.path, place.day, relation, strength, inferred, quote(fact.text), reason)
+
+
+def _order(place: Place) -> int:
+    return place.day.toordinal() if place.day else 0
+
+
+def opinions_of(statements: Iterable[Statement], pool: Pool, judge: Judge) -> list[Opinion]:
+    """All opinions among some statements, by owner and first place."""
+    groups = merge([one for one in statements if one.kind == "opinion"], judge.same)
+    return [hold(group, pool, judge) for group in groups]

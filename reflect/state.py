@@ -1,0 +1,173 @@
+"""What the last run worked out, kept in ``.memory/reflect.sqlite`` so that a quiet night costs little.
+
+Nothing here is a source of anything: without it the next run does everything again and writes the same pages.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ..bank.driver import Connection, DatabaseError, connect
+from ..bank.errors import fault_of
+from ..bank.workspace import Workspace
+
+_TABLES = (
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    # A Markdown file as it was when its facts were worked on; slugs: JSON, the entities that it speaks of.
+    "CREATE TABLE files (path TEXT PRIMARY KEY, hash TEXT NOT NULL, slugs TEXT NOT NULL)",
+    # What is on the pages for one entity (slug "": facts of none): JSON.
+    "CREATE TABLE units (slug TEXT PRIMARY KEY, unit TEXT NOT NULL)",
+    # How the facts of one entity close each other: fact to standings, JSON.
+    "CREATE TABLE closings (slug TEXT NOT NULL, fact TEXT NOT NULL, standings TEXT NOT NULL, PRIMARY KEY (slug, fact))",
+    "CREATE INDEX closings_fact ON closings(fact)",
+    # What was found in the narrative of one file: JSON.
+    "CREATE TABLE found (path TEXT PRIMARY KEY, mark TEXT NOT NULL, candidates TEXT NOT NULL)",
+    # A page as the last run left it.
+    "CREATE TABLE pages (path TEXT PRIMARY KEY, hash TEXT NOT NULL)",
+)
+
+
+class State:
+    """The kept results, open for one run; changes count once ``keep`` was called."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+    def meta(self, key: str) -> str:
+        """A remembered value, "" for none."""
+        row = self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return str(row[0]) if row else ""
+
+    def set_meta(self, key: str, value: str) -> None:
+        self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def files(self) -> dict[str, tuple[str, list[str]]]:
+        """path to (hash, slugs)."""
+        rows = self.connection.execute("SELECT path, hash, slugs FROM files")
+        return {path: (digest, json.loads(slugs)) for path, digest, slugs in rows}
+
+    def set_files(self, changed: Mapping[str, tuple[str, Iterable[str]]], gone: Iterable[str]) -> None:
+        self.connection.executemany(
+            "INSERT OR REPLACE INTO files VALUES (?, ?, ?)",
+            [(path, digest, json.dumps(sorted(slugs))) for path, (digest, slugs) in changed.items()],
+        )
+        for table in ("files", "found"):
+            self.connection.executemany(f"DELETE FROM {table} WHERE path = ?", [(path,) for path in gone])
+
+    def units(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """(slug, unit), by slug."""
+        for slug, unit in self.connection.execute("SELECT slug, unit FROM units ORDER BY slug").fetchall():
+            yield slug, json.loads(unit)
+
+    def unit(self, slug: str) -> dict[str, Any] | None:
+        row = self.connection.execute("SELECT unit FROM units WHERE slug = ?", (slug,)).fetchone()
+        return dict(json.loads(row[0])) if row else None
+
+    def set_unit(self, slug: str, unit: Mapping[str, Any] | None) -> None:
+        self.connection.execute("DELETE FROM units WHERE slug = ?", (slug,))
+        if unit is not None:
+            self.connection.execute("INSERT INTO units VALUES (?, ?)", (slug, json.dumps(unit, ensure_ascii=False)))
+
+    def closings(self, facts: Iterable[str]) -> dict[str, list[list[Any]]]:
+        """fact to all standings that any of its entities gives it."""
+        found: dict[str, list[list[Any]]] = {}
+        for fact in facts:
+            for (told,) in self.connection.execute(
+                "SELECT standings FROM closings WHERE fact = ? ORDER BY slug", (fact,)
+            ).fetchall():
+                found.setdefault(fact, []).extend(json.loads(told))
+        return found
+
+    def set_closings(self, slug: str, told: Mapping[str, list[list[Any]]]) -> set[str]:
+        """Put an entity's closings in place of its old ones; the facts for which anything changed."""
+        rows = self.connection.execute("SELECT fact, standings FROM closings WHERE slug = ?", (slug,)).fetchall()
+        old = dict(rows)
+        new = {fact: json.dumps(standings, ensure_ascii=False) for fact, standings in told.items()}
+        if old == new:
+            return set()
+        self.connection.execute("DELETE FROM closings WHERE slug = ?", (slug,))
+        self.connection.executemany("INSERT INTO closings VALUES (?, ?, ?)", [(slug, *row) for row in new.items()])
+        return {fact for fact in old.keys() | new.keys() if old.get(fact) != new.get(fact)}
+
+    def found(self) -> dict[str, tuple[str, list[dict[str, Any]]]]:
+        """path to (mark of what it was made of, candidates)."""
+        rows = self.connection.execute("SELECT path, mark, candidates FROM found")
+        return {path: (mark, json.loads(candidates)) for path, mark, candidates in rows}
+
+    def set_found(self, path: str, mark: str, candidates: list[dict[str, Any]]) -> None:
+        row = (path, mark, json.dumps(candidates, ensure_ascii=False))
+        self.connection.execute("INSERT OR REPLACE INTO found VALUES (?, ?, ?)", row)
+
+    def pages(self) -> dict[str, str]:
+        return dict(self.connection.execute("SELECT path, hash FROM pages").fetchall())
+
+    def set_pages(self, hashes: Mapping[str, str]) -> None:
+        self.connection.executemany("INSERT OR REPLACE INTO pages VALUES (?, ?)", sorted(hashes.items()))
+
+    def clear(self) -> None:
+        """Forget everything, since other code or other judges made it."""
+        for table in ("meta", "files", "units", "closings", "found", "pages"):
+            self.connection.execute(f"DELETE FROM {table}")
+
+    def keep(self) -> None:
+        self.connection.execute("COMMIT")
+        self.connection.execute("BEGIN")
+
+
+@contextlib.contextmanager
+def open_state(workspace: Workspace, fingerprint: str, *, on_disk: bool) -> Iterator[State]:
+    """The state of a workspace, empty where other code made it, where it is damaged, or when nothing may be written
+    (``on_disk`` false: a copy in memory, forgotten afterwards)."""
+    path = os.path.join(workspace.index_dir, "reflect.sqlite")
+    try:
+        if on_disk:
+            os.makedirs(workspace.index_dir, exist_ok=True)
+        connection = _opened(path, on_disk)
+    except OSError as error:
+        raise fault_of(error, "cannot write", workspace.index_dir) from None
+    try:
+        state = State(connection)
+        if state.meta("fingerprint") != fingerprint:
+            state.clear()
+            state.set_meta("fingerprint", fingerprint)
+        yield state
+    finally:
+        connection.close()
+
+
+def _opened(path: str, on_disk: bool) -> Connection:
+    connection = connect(path if on_disk else ":memory:")
+    try:
+        if not on_disk and os.path.isfile(path):
+            source = connect(path)
+            try:
+                source.backup(connection)
+            finally:
+                source.close()
+        connection.execute("BEGIN IMMEDIATE")
+        tables = {
+            row[0] for row in connection.execute("SELECT sql FROM sqlite_master WHERE type IN ('table', 'index')")
+        }
+        if not set(_TABLES) <= tables:
+            for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+                connection.execute(f'DROP TABLE "{name}"')
+            for statement in _TABLES:
+                connection.execute(statement)
+        connection.execute("SELECT count(*) FROM units").fetchone()
+    except DatabaseError:
+        connection.close()
+        if not on_disk:
+            connection = connect(":memory:")
+            connection.execute("BEGIN")
+            for statement in _TABLES:
+                connection.execute(statement)
+            return connection
+        for tail in ("", "-wal", "-shm", "-journal"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path + tail)
+        return _opened(path, on_disk)
+    return connection
