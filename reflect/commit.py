@@ -130,8 +130,8 @@ def _commit(repository: Repository, branch: str, parent: str, paths: Sequence[st
         commit = git(top, "commit-tree", tree, *parents, given=text.encode("utf-8", "replace")).decode().strip()
         new = os.path.join(lock.folder, "index")
         try:
-            if os.path.exists(repository.index):
-                shutil.copy(repository.index, new)
+            if os.path.exists(repository.index_path):
+                shutil.copy(repository.index_path, new)
         except OSError as error:
             raise GitRefused(f"the index cannot be copied: {error.strerror}") from None
         git(top, "update-index", "-z", "--index-info", given=entries, index=new)
@@ -157,7 +157,7 @@ class _IndexLock:
     away with the lock."""
 
     def __init__(self, repository: Repository) -> None:
-        self._index, self._lock, self._held = repository.index, f"{repository.index}.lock", False
+        self._index, self._lock, self._held = repository.index_path, f"{repository.index_path}.lock", False
         self._git_dir, self.folder = repository.git_dir, ""
 
     def __enter__(self) -> _IndexLock:

@@ -41,12 +41,12 @@ class GitRefused(Exception):
 
 class Repository(NamedTuple):
     """``top``: the folder of the work tree. ``prefix``: what paths of the workspace start with there, as bytes ("" or
-    ending with ``/``). ``git_dir``: of this work tree. ``index``: the index file. All absolute."""
+    ending with ``/``). ``git_dir``: of this work tree. ``index_path``: the index file. All absolute."""
 
     top: str
     prefix: bytes
     git_dir: str
-    index: str
+    index_path: str
 
     def name(self, path: str) -> bytes:
         """A path of the workspace as git has it."""

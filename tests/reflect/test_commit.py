@@ -52,7 +52,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def status(folder: Path) -> str:
-    return git(folder, "status", "--porcelain=v1", "--untracked-files=all")
+    return git(folder, "status", "--porcelain=v1", "--no-renames", "--untracked-files=all")
 
 
 def in_commit(folder: Path, commit: str) -> list[str]:
