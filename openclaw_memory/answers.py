@@ -35,6 +35,7 @@ def recall_command(
     debug: bool = False,
 ) -> int:
     """Answer a question with a cited bundle."""
+    from .bank.recalls import note_recall
     from .recall.engine import DEFAULT_BUDGET, DEFAULT_K, recall
     from .recall.filters import make_filters
 
@@ -53,8 +54,9 @@ def recall_command(
         min_confidence=min_confidence,
         source=source,
     )
+    bank = open_workspace(workspace, agent)
     answer = recall(
-        open_workspace(workspace, agent),
+        bank,
         _as_utf8(query),
         now=moment,
         k=DEFAULT_K if k is None else k,
@@ -68,6 +70,8 @@ def recall_command(
         emit_json(answer)
     else:
         print_recall(answer)
+    if not no_sync:
+        note_recall(bank, moment.date(), [result["id"] for result in answer["results"]])
     return 0
 
 
