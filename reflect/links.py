@@ -7,7 +7,8 @@ from datetime import date
 from typing import NamedTuple
 
 from ..bank.driver import Connection
-from ..parsers.relations import Target, parse_target
+from ..bank.targets import find_targets
+from ..parsers.relations import parse_target
 
 SUPPORTS, CONTRADICTS, REPLACES, RETRACTS, RESTATES = "supports", "contradicts", "replaces", "retracts", "restates"
 
@@ -44,7 +45,7 @@ def read_links(connection: Connection) -> tuple[list[Link], list[Dangling]]:
     ).fetchall()
     for source, kind, written, strong, path, line, day in rows:
         target = parse_target(written)
-        found = _find(connection, target) if target else []
+        found = find_targets(connection, target) if target else []
         found = [key for key in found if key != source or kind == RESTATES]
         if len(found) == 1:
             when = date.fromordinal(day) if day else None
@@ -54,22 +55,6 @@ def read_links(connection: Connection) -> tuple[list[Link], list[Dangling]]:
             what = f"{len(found)} facts" if found else "no fact"
             dangling.append(Dangling(path, line, f"({kind} {written}) points at {what}; name one by its id"))
     return links, dangling
-
-
-def _find(connection: Connection, target: Target) -> list[str]:
-    """The ids that a target may mean."""
-    if target.id:
-        rows = connection.execute(
-            "SELECT DISTINCT key FROM passages WHERE key >= ? AND key < ? AND kind <> 'note'",
-            (target.id, f"{target.id}g"),
-        )
-    else:
-        rows = connection.execute(
-            "SELECT DISTINCT p.key FROM passages p JOIN files f ON f.id = p.file WHERE f.path = ?"
-            " AND ? BETWEEN p.line AND p.end_line AND p.kind <> 'note'",
-            (target.path, target.line),
-        )
-    return sorted(row[0] for row in rows)
 
 
 def by_target(links: Iterable[Link]) -> dict[str, list[Link]]:
