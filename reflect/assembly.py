@@ -1,0 +1,93 @@
+"""From what was worked out for each entity to the pages as they should be: which lines on which page, and what differs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from . import entity_page, opinions_page, topic_pages
+from .blocks import Line
+from .state import State
+from .wording import key_of
+
+OPINIONS, WORLD, EXPERIENCE = "bank/opinions.md", "bank/world.md", "bank/experience.md"
+_PLACE = re.compile(r"(?P<path>(?:memory/)?bank/[^\s,;()]+\.md)#L(?P<line>\d+)")
+
+
+class Page(NamedTuple):
+    """A page to be: ``path``; ``block``: the block's name; ``head``: how the page starts where there is none yet."""
+
+    path: str
+    block: str
+    head: str
+    lines: tuple[Line, ...]
+
+
+def pages(state: State, entities: Iterable[str]) -> Iterator[Page]:
+    """The pages of some entities, then those that hold something of everybody."""
+    for slug in sorted(entities):
+        unit = state.unit(slug)
+        if unit and unit["page"]:
+            yield Page(unit["page"], entity_page.BLOCK, f"# {unit['name']}\n", tuple(_lines(unit["lines"])))
+    yield from _shared(state)
+
+
+def _shared(state: State) -> Iterator[Page]:
+    units = sorted(state.units(), key=lambda row: (row[1]["name"].casefold(), row[0]))
+    ledger: list[Line] = []
+    world: list[Line] = []
+    done: list[tuple[str, str, int, Line]] = []
+    for slug, unit in units:
+        if unit["ledger"]:
+            ledger += [opinions_page.heading(slug, unit["name"] or "General"), *_lines(unit["ledger"])]
+        world += _lines(unit["world"])
+        done += [(day, path, line, Line(*row)) for day, path, line, row in unit["experience"]]
+    yield Page(OPINIONS, opinions_page.BLOCK, "# Opinions\n", tuple(ledger))
+    yield Page(WORLD, topic_pages.WORLD, "# World\n", tuple(world))
+    yield Page(EXPERIENCE, topic_pages.EXPERIENCE, "# Experience\n", tuple(_by_month(done)))
+
+
+def _lines(rows: Iterable[list[Any]]) -> list[Line]:
+    return [Line(row[0], row[1], row[2], row[3], tuple(row[4])) for row in rows]
+
+
+def _by_month(done: Iterable[tuple[str, str, int, Line]]) -> Iterator[Line]:
+    months: dict[str, list[tuple[str, str, int, Line]]] = {}
+    for row in done:
+        months.setdefault(row[0][:7], []).append(row)
+    for month in sorted(months, reverse=True)[: topic_pages.MONTHS]:
+        yield Line(key_of("heading", "experience", month), f"## {month}", heading=True)
+        own = sorted(months[month], key=lambda row: (row[1], row[2]))
+        own.sort(key=lambda row: row[0], reverse=True)
+        yield from (row[3] for row in own[: topic_pages.OF_A_MONTH])
+
+
+def moved(line: Line, places: Callable[[str, int], int]) -> Line:
+    """A line whose citations of pages follow what they cite: writing a page moves the lines below its block."""
+
+    def cite(match: re.Match[str]) -> str:
+        return f"{match['path']}#L{places(match['path'], int(match['line']))}"
+
+    text = _PLACE.sub(cite, line.text)
+    return (
+        line
+        if text == line.text
+        else line._replace(text=text, anchors=tuple(_PLACE.sub(cite, a) for a in line.anchors))
+    )
+
+
+def line_map(old: bytes, new: bytes) -> Mapping[int, int]:
+    """Where the lines of a page stand in its new text: 1-based, told by what they say and which of equal ones they are."""
+    where: dict[tuple[bytes, int], int] = {}
+    counted: dict[bytes, int] = {}
+    for number, text in enumerate(new.split(b"\n"), 1):
+        counted[text] = counted.get(text, 0) + 1
+        where[text, counted[text]] = number
+    counted.clear()
+    found: dict[int, int] = {}
+    for number, text in enumerate(old.split(b"\n"), 1):
+        counted[text] = counted.get(text, 0) + 1
+        if (text, counted[text]) in where:
+            found[number] = where[text, counted[text]]
+    return found
