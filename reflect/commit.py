@@ -12,13 +12,12 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from .repository import GitRefused, Repository, changed, find_repository, foreign, git, ignored, overlooked, under_way
 
 WAS_CHANGED = "it had changes that were not committed"
-_LONGEST_SUBJECT = 72
 
 
 class CommitResult(NamedTuple):
@@ -77,20 +76,6 @@ def commit_pages(
     except GitRefused as refused:
         reason = str(refused)
     return CommitResult(commit, tuple((path, left[path]) for path in paths if path in left), reason)
-
-
-def commit_message(pages: Mapping[str, Sequence[str]], counts: Sequence[str] = ()) -> str:
-    """``reflect: 3 pages, 2 opinions moved``, and for each page what changed in it.
-
-    ``pages``: what is told of each, line by line; ``counts``: further parts of the subject, as many as fit on it.
-    """
-    subject = f"reflect: {len(pages)} page{'' if len(pages) == 1 else 's'}"
-    for count in counts:
-        if len(f"{subject}, {count}") > _LONGEST_SUBJECT:
-            break
-        subject = f"{subject}, {count}"
-    parts = ["\n".join([path, *(f"- {line}" for line in lines)]) for path, lines in sorted(pages.items())]
-    return "\n\n".join([subject, *parts]) + "\n"
 
 
 def _branch(repository: Repository) -> tuple[str, str]:

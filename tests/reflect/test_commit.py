@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from openclaw_memory.reflect.commit import WAS_CHANGED, commit_message, commit_pages, dirty
+from openclaw_memory.reflect.commit import WAS_CHANGED, commit_pages, dirty
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 PAGES = ["bank/opinions.md", "bank/entities/Peter.md"]
@@ -78,7 +78,7 @@ def test_exactly_the_pages(root: Path) -> None:
     assert dirty(str(root), pages) == set()
     write(root, dict.fromkeys(PAGES, "new\r\n"))
     (root / "bank" / "world.md").unlink()
-    message = commit_message({PAGES[0]: ["^o-7f3a91c2d4e5 0.70 to 0.74"]}, ["1 opinion moved"])
+    message = "reflect: 3 pages, 1 opinion moved\n\nbank/opinions.md: 王芳 0.70 to 0.74\n# not a comment\n"
     done = commit_pages(str(root), pages, message)
     assert (done.left_out, done.reason) == ((), "")
     assert done.commit == git(root, "rev-parse", "main").strip()
@@ -86,7 +86,7 @@ def test_exactly_the_pages(root: Path) -> None:
     assert git(root, "cat-file", "-p", f"{done.commit}:{PAGES[0]}") == "new\n"
     assert git(root, "log", "-1", "--format=%B%an <%ae>") == message + "Ann <ann@example.org>\n"
     assert (status(root), git(root, "diff", "--cached")) == (before, staged)
-    assert git(root, "reflog", "-1", "--format=%gs").strip() == "reflect: 1 page, 1 opinion moved"
+    assert git(root, "reflog", "-1", "--format=%gs").strip() == "reflect: 3 pages, 1 opinion moved"
     assert no_leftovers(root / ".git")
     git(root, "fsck", "--strict")
     again = commit_pages(str(root), pages, message)
@@ -402,16 +402,3 @@ def test_what_is_staged_never_moves(tmp_path_factory: pytest.TempPathFactory, ch
         assert set(git(root, "diff", "--name-only", old, done.commit).split()) == pages - was
     assert git(root, "diff", "--cached", "HEAD") == cached
     assert dirty(str(root), sorted(pages - was)) == set()
-
-
-def test_the_message() -> None:
-    assert commit_message({"bank/world.md": []}) == "reflect: 1 page\n\nbank/world.md\n"
-    message = commit_message(
-        {"bank/world.md": ["1 fact has ended"], "bank/opinions.md": ["^o-1 0.70 to 0.74", "^o-2 is contested"]},
-        ["2 opinions moved", "an uncommonly long part of the subject that has no room on it", "more"],
-    )
-    assert message == (
-        "reflect: 2 pages, 2 opinions moved\n\n"
-        "bank/opinions.md\n- ^o-1 0.70 to 0.74\n- ^o-2 is contested\n\n"
-        "bank/world.md\n- 1 fact has ended\n"
-    )
