@@ -8,6 +8,7 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from openclaw_memory.parsers.parse import parse_file
 from openclaw_memory.reflect.suggestion_lines import (
     Confirmation,
     Proposal,
@@ -15,7 +16,7 @@ from openclaw_memory.reflect.suggestion_lines import (
     proposal_key,
     read_item,
 )
-from openclaw_memory.reflect.suggestions import CORE_SHARE, LONGEST, read_suggestions, render_suggestions
+from openclaw_memory.reflect.suggestions import CORE_SHARE, LONGEST, PAGE, read_suggestions, render_suggestions
 
 TODAY, LATER = date(2025, 12, 6), date(2025, 12, 20)
 
@@ -92,6 +93,15 @@ def test_it_is_read_as_it_was_written() -> None:
     assert said.open == (*ASKED, *WANTED)
     assert said._replace(open=(), items=(), listed={}) == read_suggestions("")
     assert read_suggestions("# Suggestions\n\n- [x] something else\n") == read_suggestions("")
+
+
+def test_the_page_says_nothing_of_its_own() -> None:
+    """No line of the block becomes a fact, a note or a decision; what a person writes around it is a note."""
+    ticked = render_suggestions(page().replace("[ ]", "[x]").encode(), ASKED, WANTED, TODAY).decode()
+    for text in (page(), ticked):
+        parsed = parse_file(f"{text}\nMara will look at these.\n", PAGE)
+        assert (parsed.facts, parsed.judgements) == ((), ())
+        assert [note.text for note in parsed.notes] == ["Mara will look at these."]
 
 
 def test_nothing_to_ask_makes_no_page() -> None:
