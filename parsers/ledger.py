@@ -35,8 +35,9 @@ def confidence_now(confidence: float) -> str:
 
 
 def also_stated(places: Iterable[tuple[str, str]]) -> str:
-    """``also stated: memory/2026-02-06.md#L2 ^o-…``: the other wordings of an opinion as (citation, id)."""
-    return "also stated: " + ", ".join(f"{citation} ^{own}" for citation, own in places)
+    """``also stated: memory/2026-02-06.md#L2 ^o-…``: an opinion's other places as (citation, id of another wording, or
+    "")."""
+    return "also stated: " + ", ".join(f"{citation} ^{own}" if own else citation for citation, own in places)
 
 
 def read_judgements(lines: Sequence[str], managed: Sequence[int], own: int) -> tuple[Judgement, ...]:

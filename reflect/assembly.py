@@ -1,4 +1,5 @@
-"""From what was worked out for each entity to the pages as they should be: which lines on which page, and what differs."""
+"""From what was worked out for each entity to the pages as they should be: which lines on which page, and what
+differs."""
 
 from __future__ import annotations
 
@@ -78,7 +79,8 @@ def moved(line: Line, places: Callable[[str, int], int]) -> Line:
 
 
 def line_map(old: bytes, new: bytes) -> Mapping[int, int]:
-    """Where the lines of a page stand in its new text: 1-based, told by what they say and which of equal ones they are."""
+    """Where the lines of a page stand in its new text: 1-based, told by what they say and which of equal ones they
+    are."""
     where: dict[tuple[bytes, int], int] = {}
     counted: dict[bytes, int] = {}
     for number, text in enumerate(new.split(b"\n"), 1):

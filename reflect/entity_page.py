@@ -53,7 +53,7 @@ def entity_lines(view: EntityView) -> list[Line]:
     written = [one for one in view.statements if not _stands_here(one, view)]
     world = [one for one in written if one.kind == "world" and view.standings[one.id].state == ACTIVE]
     closing = {standing.by for standing in view.standings.values() if standing.state == SUPERSEDED}
-    what = next((one for one in sorted(world, key=_oldest_first) if says_what_it_is(one)), None)
+    what = next((one for one in sorted(world, key=_oldest_first) if says_what_it_is(one, view.name)), None)
     past = {one.id for one in world if tells_an_event(one) and one.id not in closing and _is_over(one, view.latest)}
     now = [one for one in world if one.id not in past and one is not what]
     happened = [one for one in written if one.kind == "experience" or one.id in past]

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
+from ..bank.driver import Connection
+from ..bank.files import decode, read_below
+from ..bank.workspace import Workspace
+from ..parsers.blocks import fenced_lines, read_blocks
+from ..parsers.lines import split_lines
 from ..parsers.names import fold
 from ..parsers.prefix import parse_typed
 from ..parsers.records import Relation
 from ..parsers.retain import fact_id
+from .state import State
 from .statements import Place, Statement
 
 _OPINION = re.compile(
@@ -22,15 +29,49 @@ _FACT = re.compile(
 )
 
 
+#: The blocks that reflect writes facts into.
+OURS = ("entity", "opinions", "world", "experience")
+
+
 class HandLine(NamedTuple):
-    """A line of a person's inside a block. ``path``, ``line`` (1-based), ``text``; ``name``: of the page's entity ("" on
-    other pages); ``day``: first seen."""
+    """A line of a person's inside a block. ``path``, ``line`` (1-based), ``text``; ``name``: of the page's entity (""
+    on other pages); ``day``: first seen."""
 
     path: str
     line: int
     text: str
     name: str
     day: date
+
+
+def read_hand_lines(workspace: Workspace, connection: Connection, state: State, today: date) -> list[HandLine]:
+    """What people wrote into the blocks of the pages in the index; ``today``: the day of what no run has seen yet."""
+    known = state.hand()
+    pages = connection.execute("SELECT path, hash FROM files WHERE role = 'page' ORDER BY path").fetchall()
+    found: list[HandLine] = []
+    for path, digest in pages:
+        mark, rows = known.get(path, ("", []))
+        if mark != digest:
+            rows = [[line, text, day.isoformat() if day else None] for line, text, day in _their_lines(workspace, path)]
+            state.set_hand(path, digest, rows)
+        name = posixpath.basename(path).removesuffix(".md") if "/entities/" in path else ""
+        for line, text, day in rows:
+            found.append(HandLine(path, line, text, name, date.fromisoformat(day) if day else today))
+    return found
+
+
+def _their_lines(workspace: Workspace, path: str) -> Iterator[tuple[int, str, date | None]]:
+    try:
+        text = decode(read_below(workspace.root, path))
+    except OSError:
+        return
+    if "openclaw-memory:" not in text:
+        return
+    lines = split_lines(text)
+    for block in read_blocks(lines, fenced_lines(lines)):
+        if block.name in OURS:
+            for one in block.their_lines:
+                yield one.line, lines[one.line - 1].strip(), one.day
 
 
 class HandEdits:

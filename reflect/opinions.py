@@ -9,6 +9,7 @@ from .beliefs import CONTRADICTS, SUPPORTS, Belief, Item, believe
 from .links import RESTATES, Link
 from .nearness import Pool
 from .statements import Place, Statement
+from .suggestion_lines import confirmation_key
 from .verdicts.records import NORMAL, STRONG, Claim, Scorer
 
 Same = Callable[[Claim, Claim], bool]
@@ -41,12 +42,13 @@ class Opinion(NamedTuple):
 
 class Judge(NamedTuple):
     """What evidence is judged by. ``scorer``: None where nothing is inferred. ``same``: whether two opinions say the
-    same. ``links``: said outright, by target. ``refused``: (opinion, fact) pairs that a person has said no to."""
+    same. ``links``: said outright, by target. ``refused``: keys of what a person has said no to
+    (``suggestion_lines``)."""
 
     scorer: Scorer | None
     same: Same
     links: Mapping[str, Sequence[Link]]
-    refused: frozenset[tuple[str, str]]
+    refused: frozenset[str]
 
 
 def claim(one: Statement) -> Claim:
@@ -117,7 +119,6 @@ def hold(group: Sequence[Statement], pool: Pool, judge: Judge) -> Opinion:
         and one.kind != "observation"
         and leads & set(one.leads)
         and any(place.day for place in one.places)
-        and not any((member, one.id) in judge.refused for member in members)
     ]
     for number in pool.near(shown, among) if judge.scorer else ():
         _infer(shown, stated_at, group, pool.statements[number], judge, items, history, doubtful)
@@ -154,6 +155,8 @@ def _infer(
         return
     verdict = judge.scorer.stance(claim(shown), claim(fact))
     if verdict.relation not in (SUPPORTS, CONTRADICTS) or verdict.strength is None:
+        return
+    if any(confirmation_key(one.id, verdict.relation, fact.id) in judge.refused for one in group):
         return
     # Another opinion that sounds like this one restates it; only one that speaks against it tells anything new.
     if fact.kind == "opinion" and verdict.relation == SUPPORTS:

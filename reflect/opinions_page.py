@@ -42,7 +42,7 @@ def _entry(one: Opinion) -> Iterable[Line]:
     ]
     yield Line(key_of(one.id, "numbers"), f"  - {' · '.join(parts)}", parent=key)
     also = [
-        (place.citation, member.id)
+        (place.citation, member.id if member.id != one.id else "")
         for member in one.members
         for place in member.places
         if not place.is_ledger and place.citation != one.stated_at.citation

@@ -24,10 +24,10 @@ _TABLES = (
     # How the facts of one entity close each other: fact to standings, JSON.
     "CREATE TABLE closings (slug TEXT NOT NULL, fact TEXT NOT NULL, standings TEXT NOT NULL, PRIMARY KEY (slug, fact))",
     "CREATE INDEX closings_fact ON closings(fact)",
+    # What people wrote into the blocks of a page: [[line, text, day or null], …].
+    "CREATE TABLE hand (path TEXT PRIMARY KEY, hash TEXT NOT NULL, lines TEXT NOT NULL)",
     # What was found in the narrative of one file: JSON.
     "CREATE TABLE found (path TEXT PRIMARY KEY, mark TEXT NOT NULL, candidates TEXT NOT NULL)",
-    # A page as the last run left it.
-    "CREATE TABLE pages (path TEXT PRIMARY KEY, hash TEXT NOT NULL)",
 )
 
 
@@ -55,7 +55,7 @@ class State:
             "INSERT OR REPLACE INTO files VALUES (?, ?, ?)",
             [(path, digest, json.dumps(sorted(slugs))) for path, (digest, slugs) in changed.items()],
         )
-        for table in ("files", "found"):
+        for table in ("files", "found", "hand"):
             self.connection.executemany(f"DELETE FROM {table} WHERE path = ?", [(path,) for path in gone])
 
     def units(self) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -102,15 +102,18 @@ class State:
         row = (path, mark, json.dumps(candidates, ensure_ascii=False))
         self.connection.execute("INSERT OR REPLACE INTO found VALUES (?, ?, ?)", row)
 
-    def pages(self) -> dict[str, str]:
-        return dict(self.connection.execute("SELECT path, hash FROM pages").fetchall())
+    def hand(self) -> dict[str, tuple[str, list[list[Any]]]]:
+        """path to (hash of the page, what people wrote into its blocks)."""
+        rows = self.connection.execute("SELECT path, hash, lines FROM hand")
+        return {path: (digest, json.loads(lines)) for path, digest, lines in rows}
 
-    def set_pages(self, hashes: Mapping[str, str]) -> None:
-        self.connection.executemany("INSERT OR REPLACE INTO pages VALUES (?, ?)", sorted(hashes.items()))
+    def set_hand(self, path: str, digest: str, lines: list[list[Any]]) -> None:
+        row = (path, digest, json.dumps(lines, ensure_ascii=False))
+        self.connection.execute("INSERT OR REPLACE INTO hand VALUES (?, ?, ?)", row)
 
     def clear(self) -> None:
         """Forget everything, since other code or other judges made it."""
-        for table in ("meta", "files", "units", "closings", "found", "pages"):
+        for table in ("meta", "files", "units", "closings", "found", "hand"):
             self.connection.execute(f"DELETE FROM {table}")
 
     def keep(self) -> None:

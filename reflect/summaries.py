@@ -11,7 +11,7 @@ from .verdicts.sameness import content_words
 from .wording import trimmed
 
 #: A month with fewer facts is told by them alone.
-LEAST = 3
+LEAST = 5
 #: So many facts of a month are quoted.
 QUOTED = 2
 
@@ -56,6 +56,6 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def summary(month: str, statements: Sequence[Statement]) -> str:
-    """``2025-11: 7 facts. Fixed the crash. (memory/…#L8) Moved to Porto. (memory/…#L10)``."""
+    """``S 2025-11: 7 facts. Fixed the crash. (memory/…#L8) Moved to Porto. (memory/…#L10)``."""
     quoted = " ".join(f"{trimmed(one.text)} ({one.first.citation})" for one in central(statements, QUOTED))
-    return f"{month}: {len(statements)} facts. {quoted}"
+    return f"S {month}: {len(statements)} facts. {quoted}"

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ..bank.driver import Connection
 from ..bank.entities import entity
 from ..parsers.secrets import looks_secret
+from .beliefs import Item
 from .blocks import Line
 from .changes import NAMELESS
 from .entity_page import RELATED, EntityView, Found, entity_lines
@@ -28,9 +29,9 @@ _AT_ONCE = 64
 
 
 class Bench(NamedTuple):
-    """What entities are worked through with. ``means``: names that mean another entity. ``judge``; ``hand``: what people
-    wrote into blocks; ``found``: sentences of the narrative, by slug; ``page_of``: the path of an entity's page, made or
-    to be made, "" for none; ``latest``: the newest day of a log."""
+    """What entities are worked through with. ``means``: names that mean another entity. ``judge``; ``hand``: what
+    people wrote into blocks; ``found``: sentences of the narrative, by slug; ``page_of``: the path of an entity's page,
+    made or to be made, "" for none; ``latest``: the newest day of a log."""
 
     connection: Connection
     state: State
@@ -43,7 +44,8 @@ class Bench(NamedTuple):
 
 
 def statements_of(bench: Bench, slugs: Iterable[str]) -> list[Statement]:
-    """The facts that mention any of some entities, with what people wrote into blocks; nothing that looks like a key."""
+    """The facts that mention any of some entities, with what people wrote into blocks; nothing that looks like a
+    key."""
     wanted = sorted(slugs)
     told = load(bench.connection, bench.means, [slug for slug in wanted if slug != NAMELESS])
     if NAMELESS in wanted:
@@ -58,8 +60,8 @@ def about(statements: Sequence[Statement], slug: str) -> list[Statement]:
 
 
 def close_facts(bench: Bench, slugs: Iterable[str], progress: Callable[[int], None]) -> tuple[set[str], dict[str, Any]]:
-    """Judge the world facts of entities among themselves. The entities whose pages that may change: theirs, and those of
-    other entities that a fact is about which was closed or opened; and by slug the pairs to ask about."""
+    """Judge the world facts of entities among themselves. The entities whose pages that may change: theirs, and those
+    of other entities that a fact is about which was closed or opened; and by slug the pairs to ask about."""
     touched: set[str] = set()
     doubtful: dict[str, Any] = {}
     for group in _groups(slugs):
@@ -249,17 +251,20 @@ def _opinion(one: Opinion) -> dict[str, Any]:
         "stated_on": _iso(one.stated_at.day),
         "confidence": round(one.belief.confidence, 4),
         "contested": one.belief.contested,
-        "members": [member.id for member in one.members],
-        "supports": [
-            [item.citation, item.id, item.quote, item.reason] for w in one.belief.side("supports") for item in w.items
-        ],
-        "contradicts": [
-            [item.citation, item.id, item.quote, item.reason]
-            for w in one.belief.side("contradicts")
-            for item in w.items
-        ],
+        "members": [[member.id, place.citation] for member in one.members for place in member.places],
+        "items": [_item(item) for item in one.items],
+        "history": [_item(item) for item in one.history],
         "doubtful": [[fact.id, relation, fact.first.citation, fact.text] for fact, relation in one.doubtful],
     }
+
+
+def _item(item: Item) -> list[Any]:
+    return [item.id, item.citation, item.path, _iso(item.day), *item[4:]]
+
+
+def items_of(rows: Iterable[Sequence[Any]]) -> list[Item]:
+    """The pieces of evidence that a unit keeps."""
+    return [Item(r[0], r[1], r[2], date.fromisoformat(r[3]) if r[3] else None, *r[4:]) for r in rows]
 
 
 def _row(line: Line) -> list[Any]:

@@ -10,6 +10,7 @@ from .links import REPLACES, RETRACTS, Link
 from .nearness import Pool
 from .opinions import claim
 from .statements import Statement
+from .suggestion_lines import confirmation_key
 from .verdicts.records import DUPLICATE, OLDER_LATE, SUPERSEDES, Scorer
 
 #: A fact that is this surely replaced is closed at once; one that is less surely so is asked about.
@@ -44,11 +45,11 @@ def closings(
     pool: Pool,
     scorer: Scorer | None,
     links: Mapping[str, Sequence[Link]],
-    refused: frozenset[tuple[str, str]],
+    refused: frozenset[str],
 ) -> Closings:
     """How the world facts of one entity close each other.
 
-    ``links``: said outright, by target. ``refused``: (older, newer) pairs that a person has said no to. An older fact
+    ``links``: said outright, by target. ``refused``: keys of what a person has said no to. An older fact
     is closed by the first newer one that takes its place; one that tells of an earlier time is born closed. Whatever
     is not sure leaves both standing.
     """
@@ -71,7 +72,9 @@ def closings(
         earlier = [
             pool.number[old.id]
             for old in world[:number]
-            if (old.id, new.id) not in outright and (old.id, new.id) not in refused and not _apart(old, new)
+            if (old.id, new.id) not in outright
+            and confirmation_key(old.id, REPLACES, new.id) not in refused
+            and not _apart(old, new)
         ]
         for index in pool.near(new, earlier):
             _infer(pool.statements[index], new, scorer, told, doubtful)

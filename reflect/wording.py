@@ -6,6 +6,7 @@ import hashlib
 import re
 from datetime import date
 
+from ..parsers.names import fold
 from ..parsers.records import Interval
 from .statements import Place, Statement
 
@@ -20,15 +21,26 @@ PAST = frozenset(
     " lent lay rode rang rose shook shot showed sang slept spoke spent stood stole swam taught threw woke wore wrote"
     " built began broke cut put set let read quit became".split()
 )
-#: Of those the ones whose outcome lasts.
-LASTING = frozenset(
-    "moved joined became switched renamed promoted adopted inherited retired graduated quit married engaged migrated"
-    " replaced relocated hired appointed".split()
+#: Turns whose outcome lasts.
+_LASTING = re.compile(
+    r"[\W_]*(?:moved\s+(?:\w+\s+)?(?:to|from|into|in|back|out|house|home)\b|(?:joined|became|switched|renamed|promoted"
+    r"|adopted|inherited|retired|graduated|quit|married|engaged|migrated|replaced|relocated|hired|appointed)\b)",
+    re.IGNORECASE,
 )
 _FIRST_WORD = re.compile(r"[\W_]*([^\W\d_]+)")
-_NOUN_PHRASE = re.compile(
-    r"(?:(?:is|are)\s+(?:an?|the|my|our|[\w-]+['’]s)\s|(?:my|our|the|an?)\s+[a-z]|[\w-]+['’]s\s+[a-z]"
-    r"|[^\W\d_][\w-]*(?:\s+[\w-]+){0,2}(?:,|\s+(?:in|at|of|for|from|who|that|on|und|bei|aus)\s))",
+_FIRST_CLAUSE = re.compile(r"[^,;:.。，；：(]*")
+#: "is a …", "Hark is the surveyor …".
+_IDENTITY = re.compile(r"(?P<whom>[\w.'’ -]{0,40}?)\s*\b(?:is|was)\s+(?:an?|the|my|our|[\w-]+['’]s)\s", re.IGNORECASE)
+#: "my brother-in-law", "Mara's sister".
+_KIN = re.compile(r"(?:my|our|[\w-]+['’]s)\s", re.IGNORECASE)
+#: "Midwife in Gothenburg", "Site reliability engineer on the team".
+_ROLE = re.compile(
+    r"[^\W\d_][\w-]*(?:\s+[\w-]+){0,2}\s+(?:in|at|of|for|from|who|that|on|bei|aus|des|der)\s", re.IGNORECASE
+)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|must|can|could|will|would|shall|should|may|might|does|do|did|ist|sind|hat|wird"
+    r"|live|work|study|play|like|prefer|want|need|use|go|run|take|keep|get|know|think|speak|drive|own|pay)\b"
+    r"|\b(?!this\b|always\b|perhaps\b)[a-z]{3,}(?<!s)(?<!u)(?<!i)s\b|[a-z]{3}ed\b",
     re.IGNORECASE,
 )
 
@@ -82,7 +94,7 @@ def first_word(text: str) -> str:
 def tells_an_event(one: Statement) -> bool:
     """Whether a world fact tells what happened once, rather than how things are."""
     word = first_word(one.text)
-    if word in LASTING:
+    if _LASTING.match(one.text):
         return False
     if word in PAST or (word.endswith("ed") and len(word) > 4):
         return True
@@ -90,14 +102,24 @@ def tells_an_event(one: Statement) -> bool:
 
 
 def _holds_on(text: str) -> bool:
-    return bool(re.search(r"\b(?:since|until|till|from|seit|bis|ab|desde|hasta)\b", text, re.IGNORECASE))
+    """Whether the days in a text are those from which, or up to which, it holds."""
+    return bool(
+        re.search(r"\b(?:since|until|till|seit|bis|ab|desde|hasta)\b|\bfrom\b(?!.*\bto\b)", text, re.IGNORECASE)
+    )
 
 
-def says_what_it_is(one: Statement) -> bool:
-    """Whether a fact is a noun phrase: "Midwife in Gothenburg, Mara's sister." """
-    word = first_word(one.text)
-    if word in PAST or word in LASTING or word.endswith(("ed", "ing")) or one.occurred is not None:
+def says_what_it_is(one: Statement, name: str) -> bool:
+    """Whether a fact says who or what its entity is: "Midwife in Gothenburg, Mara's sister.", "Is the surveyor who
+    …"."""
+    named = _IDENTITY.match(one.text)
+    if named and (not named["whom"] or fold(name) in fold(named["whom"])):
+        return one.occurred is None
+    clause = _FIRST_CLAUSE.match(one.text)
+    head = clause[0] if clause else ""
+    if one.text[len(head) : len(head) + 1] in (":", "：") or (one.occurred and not _holds_on(one.text)):
         return False
-    # "Lives in", "Works at": a verb, unless it stands behind an article or a possessive.
-    verb = word.endswith("s") and word not in ("is", "this") and not word.endswith(("ss", "us", "’s"))
-    return bool(_NOUN_PHRASE.match(one.text)) and (not verb or "'s " in one.text[:20] or "’s " in one.text[:20])
+    # A verb in the first clause makes it a sentence about something else; the first word may be a plural.
+    rest = head.split(" ", 1)[1] if " " in head else ""
+    first = first_word(head)
+    is_phrase = _KIN.match(one.text) or _ROLE.match(one.text)
+    return bool(is_phrase) and first not in PAST and not _VERB.search(rest) and not _VERB.fullmatch(first)

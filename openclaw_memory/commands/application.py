@@ -9,7 +9,7 @@ import typer
 
 from .. import __version__
 from ..guarded import guarded
-from . import bench, facts, graph, places, reading, retaining, schedule, upkeep
+from . import bench, facts, graph, places, reading, reflecting, retaining, schedule, upkeep
 
 HELP = """Memory for agents over plain Markdown: retain facts, recall them with citations, offline.
 
@@ -37,7 +37,7 @@ def application() -> typer.Typer:
     ) -> None:
         pass
 
-    for module in (reading, retaining, facts, places, graph, upkeep, schedule, bench):
+    for module in (reading, retaining, reflecting, facts, places, graph, upkeep, schedule, bench):
         module.register(app, run)
     return app
 

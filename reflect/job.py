@@ -1,0 +1,286 @@
+"""The nightly job: sync, decide, write, tell.
+
+Safe to run again, and to be killed at any point: pages are written whole, one by one, and what the last run did not
+finish is found changed by the next.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from typing import NamedTuple
+
+from ..bank.driver import Connection
+from ..bank.files import FileMissing, read_text, write_atomic, writer_lock
+from ..bank.freshness import open_fresh
+from ..bank.recalls import fold_recalls
+from ..bank.sync import Progress, sync
+from ..bank.ties import meanings
+from ..bank.workspace import Workspace
+from .asking import closed_facts, confidences, proposals, questions, read_answers
+from .assembly import line_map, moved, pages
+from .blocks import Line
+from .changes import NAMELESS, changes_since, digest, meant, remember
+from .commit import commit_pages, dirty
+from .core_memory import Added, add_to_core
+from .hand_edits import HandEdits, read_hand_lines
+from .links import by_target, read_links
+from .opinions import Judge
+from .page_files import PageChange, apply, plan, unified_diff
+from .paths import PagePaths
+from .report import Report, commit_message, differences
+from .state import State, open_state
+from .suggestions import PAGE, read_suggestions, render_suggestions
+from .units import Bench, close_facts, write_units
+from .verdicts.records import Scorer
+from .verdicts.sameness import same_opinion
+
+#: Raise this when the same facts come to other lines.
+FORMAT = 1
+#: Pages are planned anew until no citation of a page moves any more; the second time always settles it.
+_ROUNDS = 3
+
+
+class Options(NamedTuple):
+    """``since``: work again on everything that was logged from this day on. ``dry_run``: write nothing. ``commit``:
+    make a git commit of the pages. ``write_retain``: add facts to past logs that have none. ``forget``: ids, citations
+    or words whose lines are to stay off the pages."""
+
+    since: date | None = None
+    dry_run: bool = False
+    commit: bool = False
+    write_retain: bool = False
+    forget: tuple[str, ...] = ()
+
+
+def reflect(
+    workspace: Workspace,
+    *,
+    now: datetime,
+    scorer: Scorer | None,
+    options: Options,
+    progress: Callable[[str], Progress | None] | None = None,
+    timeout: float = 10.0,
+) -> Report:
+    """Bring the pages up to date with the logs; what was done and why.
+
+    ``now``: gives the day on which a hand edit is first seen. ``scorer``: what infers verdicts; None: only what is said
+    outright counts. ``progress``: gives what shows progress under a heading. ``timeout``: seconds to wait for another
+    run (``Busy`` after that). Raises ``MemoryFault`` where the workspace cannot be read or written.
+    """
+    os.makedirs(workspace.index_dir, exist_ok=True)
+    with writer_lock(os.path.join(workspace.index_dir, "reflect.lock"), timeout, "reflecting"):
+        sync(workspace, timeout=timeout, progress=progress("indexing") if progress else None)
+        with opened(workspace, scorer, on_disk=not options.dry_run) as (connection, state):
+            run = Run(workspace, connection, state, now.date(), scorer, progress)
+            return run.run(options)
+
+
+@contextlib.contextmanager
+def opened(workspace: Workspace, scorer: Scorer | None, *, on_disk: bool) -> Iterator[tuple[Connection, State]]:
+    """The index and the kept results, which count for this code and this scorer only."""
+    fresh = open_fresh(workspace, no_sync=True)
+    try:
+        mark = digest(FORMAT, scorer.fingerprint if scorer else "none")
+        with open_state(workspace, mark, on_disk=on_disk) as state:
+            yield fresh.connection, state
+    finally:
+        fresh.connection.close()
+
+
+class Run:
+    """One run over an open index."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        connection: Connection,
+        state: State,
+        today: date,
+        scorer: Scorer | None,
+        progress: Callable[[str], Progress | None] | None = None,
+    ) -> None:
+        self.workspace, self.connection, self.state, self.today = workspace, connection, state, today
+        self.progress = progress
+        self.means = meanings(connection)
+        self.links, self.dangling = read_links(connection)
+        self.paths = PagePaths(connection, self.means)
+        self.hand = HandEdits(read_hand_lines(workspace, connection, state, today), self.means)
+        self.answers = read_answers(workspace)
+        refused = frozenset(self.answers.said.refused)
+        self.links += self.answers.links
+        judge = Judge(scorer, same_opinion, by_target(self.links), refused)
+        decided = digest(sorted(refused))
+        self.changes = changes_since(connection, state, self.means, self.links, decided)
+        self.decided = decided
+        self.bench = Bench(connection, state, self.means, judge, self.hand, {}, self.paths, self.changes.latest)
+
+    def work(self, since: date | None = None) -> list[str]:
+        """Work out every entity that the changes may touch, into the state; their slugs."""
+        slugs = self.changes.slugs | (self._since(since) if since else set())
+        slugs |= {other for slug in slugs if self.paths.is_new(slug) for other in self._beside(slug)}
+        show = self._shown("facts", len(slugs))
+        touched, doubtful = close_facts(self.bench, slugs, show)
+        slugs |= touched
+        show = self._shown("pages", len(slugs))
+        self.units = write_units(self.bench, slugs, doubtful, show)
+        return sorted(slugs)
+
+    def run(self, options: Options) -> Report:
+        """The whole job: work, write, commit, remember."""
+        slugs = self.work(options.since)
+        added = self._add_to_core(options.dry_run)
+        planned, problems = self.plan(slugs)
+        asking = self._ask(added)
+        changed = [change for change in planned if change.old != change.new]
+        paths = {change.path: "created" if change.old is None else "changed" for change in changed}
+        if asking:
+            paths[PAGE] = "created" if self.answers.page is None else "changed"
+        if added.keys:
+            paths[added.path] = "changed"
+        edits = tuple(
+            (change.path, edit.line, edit.kind, edit.text) for change in planned for edit in change.edits if edit.new
+        )
+        problems += [(one.path, one.line, one.message) for one in self.dangling]
+        problems += [(path, 1, message) for path, message in self.paths.collisions]
+        problems += [(PAGE, 1, self.answers.said.problem)] if self.answers.said.problem else []
+        problems += [(PAGE, 1, f"not added to {added.path}: {why}") for why in added.problems.values()]
+        moved_opinions, closed = differences(self.units.values())
+        report = Report(
+            len(slugs),
+            options.dry_run,
+            paths,
+            tuple(moved_opinions),
+            tuple(closed),
+            edits,
+            tuple(problems),
+            "",
+            len(self.asked),
+            tuple(one.text for one in self.answers.said.core_ticked if one.key in added.keys),
+            (),
+            "",
+            "",
+        )
+        if options.dry_run:
+            diffs = [unified_diff(change.path, change.old, change.new) for change in changed]
+            if asking:
+                diffs.append(unified_diff(PAGE, self._page_bytes() or None, asking))
+            return report._replace(diff="".join(diffs))
+        before = dirty(self.workspace.root, list(paths)) if options.commit else set()
+        for change in changed:
+            apply(self.workspace, change)
+        if asking:
+            write_atomic(self.workspace.resolve(PAGE), asking, self.answers.page.stamp if self.answers.page else None)
+        self.remember(changed)
+        fold_recalls(self.workspace)
+        if options.commit and paths:
+            done = commit_pages(self.workspace.root, list(paths), commit_message(report), dirty_before=before)
+            left = "; ".join(f"{path} left out: {why}" for path, why in done.left_out)
+            told = f"committed {done.commit[:12]}" if done.commit else f"not committed: {done.reason}"
+            report = report._replace(commit=done.commit or "", committed="; ".join(filter(None, (told, left))))
+        return report
+
+    def _add_to_core(self, dry_run: bool) -> Added:
+        """What was ticked goes into the core memory."""
+        ticked = self.answers.said.core_ticked
+        if dry_run:
+            return Added(self.workspace.relative(self.workspace.core_path()), tuple(one.key for one in ticked), {})
+        return add_to_core(self.workspace, ticked)
+
+    def _page_bytes(self) -> bytes:
+        return self.answers.page.data if self.answers.page else b""
+
+    def _ask(self, added: Added) -> bytes:
+        """The page of suggestions as it should be, b"" where it stays as it is."""
+        try:
+            core = read_text(self.workspace.core_path()).text
+        except FileMissing:
+            core = ""
+        wanted = proposals(
+            self.workspace,
+            self.connection,
+            self.means,
+            closed_facts(self.state),
+            confidences(self.state),
+            core,
+            self.changes.latest or self.today,
+        )
+        old = self._page_bytes()
+        new = render_suggestions(
+            old, questions(self.state), wanted, self.today, applied=added.keys, problems=added.problems
+        )
+        self.asked = read_suggestions(new.decode("utf-8", "surrogateescape")).open
+        return new if new != old else b""
+
+    def plan(self, slugs: Sequence[str]) -> tuple[list[PageChange], list[tuple[str, int, str]]]:
+        """Every page as it should be, and what is wrong with those that are left alone."""
+        wanted = list(pages(self.state, slugs))
+        maps: dict[str, dict[int, int]] = {}
+        for _ in range(_ROUNDS):
+            planned = [
+                plan(
+                    self.workspace, page.path, page.block, _following(page.lines, maps), self.today, page.head.encode()
+                )
+                for page in wanted
+            ]
+            found = {
+                change.path: dict(line_map(change.old, change.new))
+                for change in planned
+                if change.old is not None and change.old != change.new
+            }
+            if found == maps:
+                break
+            maps = found
+        problems = [(c.path, c.damage.line, c.damage.message) for c in planned if c.damage]
+        return planned, problems
+
+    def remember(self, written: Iterable[PageChange]) -> None:
+        """Keep what was worked out, and how the files look after this run's own writing."""
+        written = list(written)
+        if written:
+            sync(self.workspace)
+        fresh = open_fresh(self.workspace, no_sync=True)
+        try:
+            present = dict(fresh.connection.execute("SELECT path, hash FROM files").fetchall())
+        finally:
+            fresh.connection.close()
+        ours = {change.path for change in written}
+        changes = self.changes
+        stored = self.state.files()
+        for path in ours & present.keys():
+            known = changes.files.get(
+                path, (("", set()) if path not in stored else (stored[path][0], set(stored[path][1])))
+            )
+            changes.files[path] = (present[path], set(known[1]))
+        remember(self.state, changes, self.means, self.links, self.decided)
+        self.state.keep()
+
+    def _since(self, since: date) -> set[str]:
+        rows = self.connection.execute(
+            "SELECT DISTINCT m.slug FROM passages p JOIN mentions m ON m.passage = p.id WHERE p.day >= ?",
+            (since.toordinal(),),
+        )
+        return meant(self.means, (row[0] for row in rows)) | {NAMELESS}
+
+    def _beside(self, slug: str) -> set[str]:
+        rows = self.connection.execute("SELECT other FROM edges WHERE slug = ?", (slug,))
+        return {row[0] for row in rows}
+
+    def _shown(self, doing: str, total: int) -> Callable[[int], None]:
+        show = self.progress(doing) if self.progress else None
+        done = 0
+
+        def step(count: int) -> None:
+            nonlocal done
+            done += count
+            if show:
+                show(min(done, total), total)
+
+        return step
+
+
+def _following(lines: Sequence[Line], maps: Mapping[str, Mapping[int, int]]) -> list[Line]:
+    """Lines whose citations of pages are those that hold once the pages are written."""
+    return [moved(line, lambda path, number: maps.get(path, {}).get(number, number)) for line in lines]
