@@ -90,11 +90,16 @@ def print_recall(answer: dict[str, Any]) -> None:
 def _facts_of(result: dict[str, Any]) -> str:
     parts = [paint(result["kind"], _KIND_COLOURS[result["kind"]])]
     if result["confidence"] is not None:
-        parts.append(f"c={result['confidence']:.2f}")
+        stated = result["stated_confidence"]
+        moved = stated is not None and f"{stated:.2f}" != f"{result['confidence']:.2f}"
+        parts.append(f"c={result['confidence']:.2f}" + (f" (stated {stated:.2f})" if moved else ""))
     if result["timestamp"]:
         parts.append(result["timestamp"])
     if result["entities"]:
         parts.append(visible(" ".join(f"@{name}" for name in result["entities"])))
+    if result["valid_to"]:
+        by = f", then {visible(result['superseded_by'])}" if result["superseded_by"] else ""
+        parts.append(paint(f"until {result['valid_to']}{by}", "yellow"))
     if result["origin"] != "stated":
         parts.append(result["origin"])
     others = len(result["places"]) - 1

@@ -6,12 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..parsers.chunks import cut_line
 from ..parsers.tokens import estimate_tokens
 from . import signals
 from .candidates import Passage
+
+if TYPE_CHECKING:
+    from .standing import Standing
 
 #: What a passage loses when most of its rare words stand in a better one of the same file.
 REPEAT_PENALTY = 0.3
@@ -96,8 +99,10 @@ def content(passage: Passage) -> str:
     return passage.text + details
 
 
-def result(ranked: Ranked, places: Sequence[tuple[str, int, int]], score: float) -> dict[str, Any]:
-    """One entry of ``results``: see ``docs/json.md``."""
+def result(
+    ranked: Ranked, places: Sequence[tuple[str, int, int]], score: float, standing: "Standing | None" = None
+) -> dict[str, Any]:
+    """One entry of ``results``: see ``docs/json.md``. ``standing``: how what it says stands, where pages tell."""
     passage = ranked.passage
     source = citation(passage.path, passage.line, passage.end_line)
     days = None
@@ -115,11 +120,22 @@ def result(ranked: Ranked, places: Sequence[tuple[str, int, int]], score: float)
         "source": source,
         "places": [source, *others],
         "origin": passage.origin,
-        "confidence": passage.confidence,
-        "valid_to": None,
-        "superseded_by": None,
+        "confidence": _confidence(passage, standing),
+        "stated_confidence": passage.confidence,
+        "valid_from": _day(standing.valid_from) if standing else None,
+        "valid_to": _day(standing.valid_to) if standing else None,
+        "superseded_by": (standing.superseded_by or None) if standing else None,
         "score": score,
     }
+
+
+def _confidence(passage: Passage, standing: "Standing | None") -> float | None:
+    """By now, as far as a page says so; else as it was stated."""
+    return passage.confidence if standing is None or standing.confidence is None else standing.confidence
+
+
+def _day(ordinal: int | None) -> str | None:
+    return None if ordinal is None else date.fromordinal(ordinal).isoformat()
 
 
 def _timestamp(passage: Passage, days: dict[str, Any] | None) -> str | None:

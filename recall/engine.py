@@ -37,6 +37,7 @@ from .kindred import kindred
 from .meaning import Understood, by_meaning, nearness, understand
 from .name_pattern import name_pattern
 from .question import Question, Term, quoted, read_question
+from .standing import Standing, asks_state, holding, marked, standings
 from .stopwords import stop_words
 from .twins import lend
 
@@ -79,17 +80,17 @@ def recall(
     """
 
     def ask(connection: Connection) -> _Answer:
-        ranked, best, understood = rank(workspace, connection, query, now=now, filters=filters or Filters())
+        ranked, best, understood, known = rank(workspace, connection, query, now=now, filters=filters or Filters())
         taken, spent, omitted = fit(ranked, max(0, k), max(0, budget))
         where = condition(filters or Filters(), connection)
         places = channels.places_of(connection, [one.passage.key for one in taken], where)
-        return _Answer(ranked, best, taken, spent, omitted, places, understood)
+        return _Answer(ranked, best, taken, spent, omitted, places, understood, known)
 
     answer, fresh = ask_fresh(workspace, ask, no_sync=no_sync, progress=progress)
-    ranked, best, taken, spent, omitted, places, understood = answer
+    ranked, best, taken, spent, omitted, places, understood, known = answer
     results = []
     for one, score in zip(taken, strict_scores(taken, best), strict=True):
-        entry = result(one, places.get(one.passage.key, ()), score)
+        entry = result(one, places.get(one.passage.key, ()), score, known.get(one.passage.key))
         if explain:
             entry["signals"] = _explained(one, ranked)
         results.append(entry)
@@ -116,15 +117,17 @@ class _Answer(NamedTuple):
     omitted: int
     places: dict[str, list[tuple[str, int, int]]]
     understood: Understood
+    known: dict[str, Standing]
 
 
 class Ranking(NamedTuple):
-    """All candidates for a question, best first, repeats folded; the largest score that was in reach; and how the
-    question was understood."""
+    """All candidates for a question, best first, repeats folded; the largest score that was in reach; how the question
+    was understood; and how what they say stands, by key."""
 
     ranked: list[Ranked]
     best: float
     understood: Understood
+    known: dict[str, Standing]
 
 
 def rank(workspace: Workspace, connection: Connection, query: str, *, now: datetime, filters: Filters) -> Ranking:
@@ -136,13 +139,16 @@ def rank(workspace: Workspace, connection: Connection, query: str, *, now: datet
     if search.meaning:
         told = lend(told, spaces.vectors(connection, spaces.STATIC, [one.passage.id for one in told]))
     ranked, understood = push_back_repeats(fold_repeats(told)), search.understood
+    as_of = search.filters.as_of.toordinal() if search.filters.as_of else None
+    known = standings(connection, [one.passage for one in ranked], as_of)
+    ranked = marked(ranked, known, search.state)
     if workspace.models.settings.rerank_model:
         from .reranking import reranked
 
         ranked, problem = reranked(workspace, query, ranked)
         warnings = filter(None, (understood.warning, problem))
         understood = understood._replace(warning="; ".join(warnings))
-    return Ranking(ranked, best, understood)
+    return Ranking(ranked, best, understood, known)
 
 
 class _Names(NamedTuple):
@@ -163,6 +169,10 @@ class _Search:
     def __init__(self, workspace: Workspace, connection: Connection, question: Question, filters: Filters) -> None:
         self.connection = connection
         self.question = question
+        self.state = asks_state(question)
+        if self.state and filters.as_of is None:
+            # How things stood then is not told by what was said later.
+            filters = filters._replace(as_of=self.state.last)
         self.filters = filters
         self.where = condition(filters, connection)
         self.names = self._read_names()
@@ -203,6 +213,8 @@ class _Search:
                 marks = ", ".join("?" * len(self.names.near))
                 sql = f"p.id IN (SELECT passage FROM mentions WHERE slug IN ({marks}))"
                 found.update(dict.fromkeys(channels.by_entity(self.connection, sql, [*self.names.near], self.where)))
+        if self.state:
+            found.update(dict.fromkeys(holding(self.connection, self.state, self.where)))
         for interval in self.asked:
             first, last = interval.first.toordinal(), interval.last.toordinal()
             if not self._has_content() or not self.lexical or last - first <= NARROW_DAYS:
@@ -229,7 +241,7 @@ class _Search:
         in_play |= dict.fromkeys(("meaning", "unsaid", "beside", "kindred", "twin"), bool(own))
         in_play |= {"lead": bool(self.names.named), "nearby": bool(self.names.near), "now": self.question.asks_now}
         in_play |= {"time": bool(self.asked), "when": self.question.asks_when, "exact": bool(exact)}
-        in_play |= {"opinion": self.question.asks_opinion}
+        in_play |= {"opinion": self.question.asks_opinion, "held": self.state is not None}
         weighed = []
         for passage in passages:
             mentioned, leads = signals.entity_signals(passage, self.names.named)

@@ -118,7 +118,9 @@ def condition(filters: Filters, connection: Connection) -> Condition:
         values += filters.kinds
     if filters.min_confidence is not None:
         parts.append(
-            "(CASE p.kind WHEN 'opinion' THEN coalesce(p.confidence, ?) ELSE coalesce(p.confidence, 1) END >= ?)"
+            "(CASE p.kind WHEN 'opinion' THEN"
+            " coalesce((SELECT max(j.confidence) FROM judgements j WHERE j.key = p.key), p.confidence, ?)"
+            " ELSE coalesce(p.confidence, 1) END >= ?)"
         )
         values += [PRIOR_CONFIDENCE, filters.min_confidence]
     if filters.source:

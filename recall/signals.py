@@ -41,6 +41,10 @@ WEIGHTS: Mapping[str, float] = {
     "when": 0.42,
     # it holds an identifier of the question, letter for letter
     "exact": 2.0,
+    # it held in the days of which is asked how things stood
+    "held": 0.6,
+    # something else has taken its place
+    "superseded": -0.12,
     # it is an opinion, and one is asked for
     "opinion": 0.25,
     # it is itself a question

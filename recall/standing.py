@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..bank.driver import Connection
 from ..parsers.records import Interval
-from .bundle import Ranked, ordered, with_signal
+from .bundle import Ranked, citation, ordered, with_signal
 from .candidates import CHANNEL_SIZE, Passage
 from .filters import Condition
 from .question import Question
@@ -24,8 +24,8 @@ _ASKS_STATE = re.compile(
 
 class Standing(NamedTuple):
     """``confidence``: of an opinion by now, None where no page says. ``valid_from``, ``valid_to``: proleptic ordinals,
-    the first day on which a fact held and the one on which it held no more. ``superseded_by``: the id of what took its
-    place, "" where nothing did."""
+    the first day on which a fact held and the one on which it held no more. ``superseded_by``: the citation of what
+    took its place, "" where nothing did."""
 
     confidence: float | None
     valid_from: int | None
@@ -41,7 +41,7 @@ def standings(connection: Connection, passages: Sequence[Passage], as_of: int | 
     keys = sorted({passage.key for passage in passages if passage.kind in ("world", "opinion", "experience")})
     found: dict[str, Standing] = {}
     for key, confidence, first, last, successor in _judged(connection, keys):
-        if last is not None and as_of is not None and last > as_of:
+        if as_of is not None and (last is None or last > as_of):
             continue
         known = found.get(key, Standing(None, None, None, ""))
         if confidence is not None:
@@ -52,6 +52,22 @@ def standings(connection: Connection, passages: Sequence[Passage], as_of: int | 
         known = found.get(key, Standing(None, None, None, ""))
         if known.valid_to is None or not known.superseded_by:
             found[key] = known._replace(valid_to=last, superseded_by=source)
+    cited = _citations(connection, sorted({one.superseded_by for one in found.values()} - {""}))
+    return {key: one._replace(superseded_by=cited.get(one.superseded_by, "")) for key, one in found.items()}
+
+
+def _citations(connection: Connection, keys: Sequence[str]) -> dict[str, str]:
+    """Where each of some facts was said first, dated places before others."""
+    found: dict[str, str] = {}
+    for start in range(0, len(keys), 500):
+        part = keys[start : start + 500]
+        rows = connection.execute(
+            "SELECT p.key, f.path, p.line, p.end_line FROM passages p JOIN files f ON f.id = p.file"
+            f" WHERE p.key IN ({', '.join('?' * len(part))}) ORDER BY p.day IS NULL, p.day, f.path, p.line",
+            part,
+        ).fetchall()
+        for key, *place in rows:
+            found.setdefault(key, citation(*place))
     return found
 
 
@@ -102,7 +118,7 @@ def asks_state(question: Question) -> Interval | None:
 
 
 def holding(connection: Connection, interval: Interval, where: Condition) -> list[int]:
-    """World facts that held at some time in an interval: said by its end, and not over before it began; newest first."""
+    """World facts that held at some time in an interval: said by its end, not over before it began; newest first."""
     first, last = interval.first.toordinal(), interval.last.toordinal()
     also = f" AND {where.sql}" if where.sql else ""
     rows = connection.execute(

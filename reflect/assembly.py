@@ -12,7 +12,7 @@ from .blocks import Line
 from .state import State
 from .wording import key_of
 
-OPINIONS, WORLD, EXPERIENCE = "bank/opinions.md", "bank/world.md", "bank/experience.md"
+WORLD, EXPERIENCE = "bank/world.md", "bank/experience.md"
 _PLACE = re.compile(r"(?P<path>(?:memory/)?bank/[^\s,;()]+\.md)#L(?P<line>\d+)")
 
 
@@ -44,7 +44,7 @@ def _shared(state: State) -> Iterator[Page]:
             ledger += [opinions_page.heading(slug, unit["name"] or "General"), *_lines(unit["ledger"])]
         world += _lines(unit["world"])
         done += [(day, path, line, Line(*row)) for day, path, line, row in unit["experience"]]
-    yield Page(OPINIONS, opinions_page.BLOCK, "# Opinions\n", tuple(ledger))
+    yield Page(opinions_page.OPINIONS, opinions_page.BLOCK, "# Opinions\n", tuple(ledger))
     yield Page(WORLD, topic_pages.WORLD, "# World\n", tuple(world))
     yield Page(EXPERIENCE, topic_pages.EXPERIENCE, "# Experience\n", tuple(_by_month(done)))
 

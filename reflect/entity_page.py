@@ -61,7 +61,8 @@ def entity_lines(view: EntityView) -> list[Line]:
     if what:
         lines.append(_line(what, trimmed(what.text)))
     lines += _section("Now", [_line(one, f"- {trimmed(one.text)}") for one in sorted(now, key=_newest_first)])
-    lines += _section("Opinions", [_opinion(one) for one in sorted(view.opinions, key=_opinion_order)])
+    opinions = [one for one in view.opinions if one.has_moved or not one.is_stated_on(view.page)]
+    lines += _section("Opinions", [_opinion(one) for one in sorted(opinions, key=_opinion_order)])
     recent = sorted(happened, key=_newest_first)
     lines += _section("Lately", [_event(one) for one in recent[:LATELY]])
     lines += _section("Found in the narrative", [_found(one) for one in view.found[:FOUND]])

@@ -134,7 +134,7 @@ class Run:
         added = self._add_to_core(options.dry_run)
         planned, problems = self.plan(slugs)
         asking = self._ask(added)
-        changed = [change for change in planned if change.old != change.new]
+        changed = [change for change in planned if change.changes]
         paths = {change.path: "created" if change.old is None else "changed" for change in changed}
         if asking:
             paths[PAGE] = "created" if self.answers.page is None else "changed"
@@ -228,7 +228,7 @@ class Run:
             found = {
                 change.path: dict(line_map(change.old, change.new))
                 for change in planned
-                if change.old is not None and change.old != change.new
+                if change.old is not None and change.changes
             }
             if found == maps:
                 break

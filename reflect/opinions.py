@@ -39,6 +39,15 @@ class Opinion(NamedTuple):
     history: tuple[Item, ...]
     doubtful: tuple[tuple[Statement, str], ...]
 
+    @property
+    def has_moved(self) -> bool:
+        """Whether there is more to tell of it than what was stated."""
+        return bool(self.items or self.history)
+
+    def is_stated_on(self, path: str) -> bool:
+        """Whether somebody keeps it on a page in their own words."""
+        return any(place.path == path and not place.is_ledger for one in self.members for place in one.places)
+
 
 class Judge(NamedTuple):
     """What evidence is judged by. ``scorer``: None where nothing is inferred. ``same``: whether two opinions say the

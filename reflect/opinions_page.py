@@ -11,7 +11,7 @@ from .blocks import Line
 from .opinions import Opinion
 from .wording import key_of, trimmed
 
-BLOCK = "opinions"
+BLOCK, OPINIONS = "opinions", "bank/opinions.md"
 
 
 def ledger_lines(opinions: Sequence[Opinion]) -> list[Line]:

@@ -16,7 +16,7 @@ from .entity_page import RELATED, EntityView, Found, entity_lines
 from .hand_edits import HandEdits
 from .nearness import Pool
 from .opinions import Judge, Opinion, hold, merge
-from .opinions_page import ledger_lines
+from .opinions_page import OPINIONS, ledger_lines
 from .state import State
 from .statements import Statement, load, load_nameless
 from .topic_pages import experience_lines, world_lines
@@ -174,7 +174,8 @@ def _unit(
         ],
     }
     held_here = [one for one in opinions if one.owner == slug]
-    unit["ledger"] = [_row(line) for line in ledger_lines(held_here)]
+    told = [one for one in held_here if one.has_moved or not one.is_stated_on(OPINIONS)]
+    unit["ledger"] = [_row(line) for line in ledger_lines(told)]
     unit["opinions"] = [_opinion(one) for one in held_here]
     if page:
         related = [(named, bench.page_of(near)) for near, named in _related(bench, slug)]

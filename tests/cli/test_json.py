@@ -98,7 +98,8 @@ def test_recall_has_every_field(run, at) -> None:
         "query results tokens truncated omitted stale provider model reason fallback warning".split()
     )
     assert (answer["provider"], answer["model"], answer["fallback"]) == ("static", "openclaw-static-256", None)
-    fields = "id kind timestamp occurred entities content source places origin confidence valid_to superseded_by score"
+    fields = "id kind timestamp occurred entities content source places origin confidence stated_confidence"
+    fields += " valid_from valid_to superseded_by score"
     for result in answer["results"]:
         assert list(result) == fields.split()
         assert result["source"] == result["places"][0]
