@@ -141,7 +141,7 @@ def _markers(hit: _Hit, first: int, last: int) -> dict[str, Any]:
 def _hits(
     workspace: Workspace, connection: Connection, query: str, now: datetime, most: int, min_score: float
 ) -> tuple[list[_Hit], list[re.Pattern[str]], Understood]:
-    ranked, best, understood = rank(workspace, connection, query, now=now, filters=Filters())
+    ranked, best, understood, _ = rank(workspace, connection, query, now=now, filters=Filters())
     question = read_question(query, now.date())
     wanted = expression(connection, question)
     match = wanted.exact or wanted.alike

@@ -100,15 +100,15 @@ def _replaced(
     for start in range(0, len(wanted), 500):
         part = wanted[start : start + 500]
         rows = connection.execute(
-            "SELECT r.target, p.key, coalesce(min(p.first, p.day), p.first, p.day), p.day FROM relations r"
+            "SELECT r.target, p.key, p.day FROM relations r"
             " JOIN passages p ON p.id = r.passage JOIN files f ON f.id = p.file"
             f" WHERE r.target IN ({', '.join('?' * len(part))}) AND r.kind IN ('replaces', 'retracts')"
             " ORDER BY p.day, f.path, p.line",
             part,
         ).fetchall()
-        for target, source, last, day in rows:
+        for target, source, day in rows:
             if as_of is None or day is None or day <= as_of:
-                yield targets[target], source, last
+                yield targets[target], source, day
 
 
 def asks_state(question: Question) -> Interval | None:

@@ -45,8 +45,12 @@ class Opinion(NamedTuple):
         return bool(self.items or self.history)
 
     def is_stated_on(self, path: str) -> bool:
-        """Whether somebody keeps it on a page in their own words."""
-        return any(place.path == path and not place.is_ledger for one in self.members for place in one.places)
+        """Whether somebody keeps it on a page, in their own words and with the number that counts."""
+        return any(
+            place.path == path and place.confidence == self.stated and not place.is_ledger
+            for one in self.members
+            for place in one.places
+        )
 
 
 class Judge(NamedTuple):

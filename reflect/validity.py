@@ -22,8 +22,9 @@ OUTRIGHT, CONFIRMED, AGAIN = "said outright", "confirmed", "said again later"
 
 class Standing(NamedTuple):
     """How a world fact stands. ``state``: active, superseded, retracted, or repeated (``by`` says the same and came
-    first). ``valid_from``, ``valid_to``: the first day on which it held, and the one on which it held no more. ``by``:
-    the id of what closed it. ``reason``: the test that decided."""
+    first). ``valid_from``, ``valid_to``: the first day on which it held, and the one on which it held no more: the day
+    of the log that says so (None where that is not known). ``by``: the id of what closed it. ``reason``: the test that
+    decided."""
 
     state: str
     valid_from: date | None
@@ -62,9 +63,9 @@ def closings(
             new = by_id.get(link.source)
             if link.kind in (REPLACES, RETRACTS):
                 state = SUPERSEDED if link.kind == REPLACES else RETRACTED
-                day = new.happened if new and link.kind == REPLACES else link.day
+                day = link.day or (new.day if new else None)
                 reason = CONFIRMED if link.confirmed else OUTRIGHT
-                told.setdefault(old.id, []).append(_closed(old, state, day or link.day, link.source, reason))
+                told.setdefault(old.id, []).append(_closed(old, state, day, link.source, reason))
                 outright |= {(old.id, link.source), (link.source, old.id)}
     doubtful: list[tuple[Statement, Statement]] = []
     for number, new in enumerate(world) if scorer else ():
@@ -115,7 +116,7 @@ def _infer(
     sure = verdict.near_verbatim or verdict.probability >= SURE
     if verdict.relation == SUPERSEDES and old.day and new.day and old.day < new.day:
         if sure:
-            told.setdefault(old.id, []).append(_closed(old, SUPERSEDED, new.happened, new.id, verdict.reason))
+            told.setdefault(old.id, []).append(_closed(old, SUPERSEDED, new.day, new.id, verdict.reason))
         else:
             doubtful.append((old, new))
     elif verdict.relation == OLDER_LATE and sure:
