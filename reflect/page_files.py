@@ -137,10 +137,10 @@ def _tidied(stem: str) -> str:
 
 
 def collisions(names: Iterable[str]) -> list[tuple[str, ...]]:
-    """The groups of page files (``Ana-Maria.md``, ``ana maria.md``) that would be one page: one file where case or
-    Unicode forms do not count, or two spellings of one name. Sorted; a name that stands alone is in none."""
+    """The groups of entities' names or pages (``Ana-Maria``, ``ana maria``) that would share a page: one file where
+    case or Unicode forms do not count, or two spellings of one name. Sorted; a name that stands alone is in none."""
     groups: dict[str, set[str]] = {}
     for name in names:
-        stem = name.removesuffix(_SUFFIX)
-        groups.setdefault(fold(stem) or unicodedata.normalize("NFC", stem).casefold(), set()).add(name)
+        stem = entity_file_name(name.removesuffix(_SUFFIX)).removesuffix(_SUFFIX)
+        groups.setdefault(fold(stem) or stem, set()).add(name)
     return sorted(tuple(sorted(group)) for group in groups.values() if len(group) > 1)
