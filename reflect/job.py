@@ -104,6 +104,7 @@ class Run:
     ) -> None:
         self.workspace, self.connection, self.state, self.today = workspace, connection, state, today
         self.progress = progress
+        self.is_first = next(state.units(), None) is None
         self.means = meanings(connection)
         self.links, self.dangling = read_links(connection)
         self.paths = PagePaths(connection, self.means)
@@ -147,7 +148,7 @@ class Run:
         problems += [(path, 1, message) for path, message in self.paths.collisions]
         problems += [(PAGE, 1, self.answers.said.problem)] if self.answers.said.problem else []
         problems += [(PAGE, 1, f"not added to {added.path}: {why}") for why in added.problems.values()]
-        moved_opinions, closed = differences(self.units.values())
+        moved_opinions, closed = differences(self.units.values(), *self._told(), self.is_first)
         report = Report(
             len(slugs),
             options.dry_run,
@@ -181,6 +182,11 @@ class Run:
             told = f"committed {done.commit[:12]}" if done.commit else f"not committed: {done.reason}"
             report = report._replace(commit=done.commit or "", committed="; ".join(filter(None, (told, left))))
         return report
+
+    def _told(self) -> tuple[dict[str, float], set[str]]:
+        """What the pages say by now: opinions with their confidence, and facts that hold no more."""
+        rows = self.connection.execute("SELECT key, confidence FROM judgements").fetchall()
+        return {key: c for key, c in rows if c is not None}, {key for key, c in rows if c is None}
 
     def _add_to_core(self, dry_run: bool) -> Added:
         """What was ticked goes into the core memory."""

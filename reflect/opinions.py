@@ -190,7 +190,7 @@ def _infer(
 def _epoch(group: Sequence[Statement]) -> tuple[Statement, Place]:
     """The wording and the place where the opinion was stated last with a number; where it never was, its first place.
 
-    A line of a page without a day is what somebody keeps there: its number counts, from the last dated statement on.
+    A line of a page without a day is what somebody keeps there: its number counts, from the last log's statement on.
     """
     told = [(place, one) for one in group for place in one.places if not place.is_ledger]
     told = told or [(place, one) for one in group for place in one.places]
@@ -201,7 +201,7 @@ def _epoch(group: Sequence[Statement]) -> tuple[Statement, Place]:
         return one, place
     kept = [row for row in numbered if row[0].day is None and row[0].role == "page"]
     place, one = numbered[-1]
-    if kept and (place.day is None or kept[-1][0].confidence != place.confidence):
+    if kept and place.role != "page" and kept[-1][0].confidence != place.confidence:
         page, wording = kept[-1]
         return wording, page._replace(day=place.day)
     return one, place

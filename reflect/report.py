@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 #: A confidence has moved when it is shown with another number.
@@ -85,8 +85,15 @@ def _counted(count: int, what: str) -> str:
 
 def differences(
     units: Iterable[tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]],
+    told: Mapping[str, float],
+    closed_already: Collection[str],
+    is_first: bool,
 ) -> tuple[list[Moved], list[Closed]]:
-    """What changed in opinions and facts between the units of the last run and of this one."""
+    """What changed in opinions and facts between the units of the last run and of this one.
+
+    ``told``, ``closed_already``: what the pages say of confidences and of facts that hold no more, for a run that finds
+    no units (``is_first``); it calls nothing new.
+    """
     old: dict[str, Any] = {}
     new: dict[str, Any] = {}
     closed_before: dict[str, list[Any]] = {}
@@ -99,13 +106,16 @@ def differences(
     moved = []
     for key, one in sorted(new.items()):
         was = old.get(key)
-        before = round(was["confidence"], _DIGITS) if was else None
+        known = was["confidence"] if was else told.get(key) if is_first else None
+        before = None if known is None else round(known, _DIGITS)
+        if before is None and is_first:
+            continue
         if before != round(one["confidence"], _DIGITS):
             moved.append(Moved(key, one["text"], before, one["confidence"], tuple(_why(was, one))))
     closed_new = [
         Closed(row[0], row[1], row[2], row[3], row[5], row[4])
         for key, row in sorted(closed_now.items())
-        if row[3:] != closed_before.get(key, [None] * 6)[3:]
+        if row[3:] != closed_before.get(key, [None] * 6)[3:] and not (is_first and key in closed_already)
     ]
     return moved, closed_new
 
