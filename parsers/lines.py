@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from .blocks import read_blocks
 from .front_matter import FrontMatter, read_front_matter
-from .masks import FENCE, Fence, find_managed, mask_hidden
+from .masks import FENCE, OWN, Fence, find_managed, mask_hidden
 from .prefix import parse_typed
 from .records import Diagnostic
 
@@ -25,10 +26,11 @@ _LONGEST_CHAIN = 12
 
 
 class Lines(NamedTuple):
-    """``raw``: the lines as in the file (no line ends, no BOM). ``managed``: per line 0, FOREIGN or OWN. ``fenced``:
-    per line whether it belongs to a code fence. ``bare``: numbers (0-based) of typed lines without a bullet;
-    ``dashed``: of lines that look typed after a dash. ``open_at``: the line (0-based) of a fence or comment that
-    never ends and hides the rest, or None. ``diagnostics`` of the file as a whole."""
+    """``raw``: the lines as in the file (no line ends, no BOM). ``managed``: per line 0, FOREIGN or OWN; what people
+    wrote into a block of ours is 0 too. ``fenced``: per line whether it belongs to a code fence. ``bare``: numbers
+    (0-based) of typed lines without a bullet; ``dashed``: of lines that look typed after a dash. ``open_at``: the line
+    (0-based) of a fence or comment that never ends and hides the rest, or None. ``diagnostics`` of the file as a
+    whole."""
 
     raw: list[str]
     plain: list[str]
@@ -61,11 +63,14 @@ def read_lines(text: str) -> Lines:
     for fence in fences:
         fenced[fence.first : fence.last + 1] = b"\1" * (fence.last + 1 - fence.first)
     managed = find_managed(raw, front.end, fenced)
+    silent = _release_theirs(raw, managed, b"\1" * front.end + fenced[front.end :]) if OWN in managed else frozenset()
     structure = list(plain)
     bare: set[int] = set()
     dashed: set[int] = set()
     for number in range(front.end, len(plain)):
-        if plain[number] and not fenced[number]:
+        if number in silent:
+            structure[number] = ""
+        elif plain[number] and not fenced[number]:
             structure[number], what = _structure_of(plain[number])
             if what:
                 (bare if what == "bare" else dashed).add(number)
@@ -74,6 +79,23 @@ def read_lines(text: str) -> Lines:
     return Lines(
         raw, plain, structure, managed, fenced, frozenset(bare), frozenset(dashed), open_at, front, diagnostics
     )
+
+
+def _release_theirs(raw: list[str], managed: bytearray, fenced: bytes | bytearray) -> frozenset[int]:
+    """Take the lines that people wrote into our own blocks out of ``managed``, so that they are read as any page's.
+
+    Returns the lines (0-based) of ours in these blocks that are not to be read as Markdown, headings aside: a person's
+    line is no part of the item above it that says what a fact says already, nor is such an item a detail of theirs.
+    """
+    silent: set[int] = set()
+    for block in read_blocks(raw, fenced):
+        theirs = [one.line - 1 for one in block.their_lines if managed[one.line - 1] == OWN]
+        for number in theirs:
+            managed[number] = 0
+        if theirs:
+            ours = (one - 1 for one in block.own_lines)
+            silent.update(number for number in ours if not fenced[number] and not _HEADING.match(raw[number]))
+    return frozenset(silent)
 
 
 def _restate(structure: list[str], fence: Fence) -> None:
