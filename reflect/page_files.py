@@ -56,11 +56,12 @@ def plan(
     Raises ``PathNotAllowed`` for a path that reflect may not write, symbolic links among them, and ``MemoryFault``
     for a file that cannot be read.
     """
+    stamp: Stamp | None = None
     try:
-        file = read_text(workspace.resolve(path))
-        old, stamp = file.data, file.stamp
+        stamp = read_text(workspace.resolve(path)).stamp
     except FileMissing:
-        old = stamp = None
+        pass
+    old = stamp.data if stamp else None
     merged = merge(old or b"", block, lines, today, head)
     return PageChange(path, old, merged.data, merged.edits, merged.damage, stamp, block, tuple(lines), today, head)
 

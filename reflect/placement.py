@@ -8,12 +8,12 @@ A section that people wrote into keeps its heading. So an order that this made i
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Hashable, Sequence
 from datetime import date
 from typing import NamedTuple, TypeVar
 
 Id = str | int
-_T = TypeVar("_T", str, Id)
+_T = TypeVar("_T", bound=Hashable)
 
 
 class Piece(NamedTuple):
