@@ -122,6 +122,7 @@ class _Merge:
         self.claimed = claims(block, page, offered, block.dropped)
         self.dropped = self._dropped()
         self.above = self._above()
+        self.footers = self._footers()
         self.old = self._old()
 
     def merged(self) -> Merged:
@@ -170,6 +171,15 @@ class _Merge:
                 seen.add(key)
         return above
 
+    def _footers(self) -> set[str]:
+        """The keys of the paragraphs below all sections, which belong to none: ``Related: …``."""
+        lines = list(self.offered.values())
+        size = len(lines)
+        while size and not lines[size - 1].heading and not _is_listed(lines[size - 1].text):
+            size -= 1
+        below = size > 1 and not lines[size - 1].heading and any(line.heading for line in lines[:size])
+        return {line.key for line in lines[size:]} if below else set()
+
     def _old(self) -> list[Piece]:
         """The lines with text that stand in the block now."""
         days = {one.line: one for one in self.block.their_lines}
@@ -183,7 +193,7 @@ class _Merge:
             key = ours.get(number) if theirs is None else theirs.key or self.claimed.get(number)
             offered = self.offered.get(key or "")
             heading = bool(HEADING.match(text))
-            cuts = key is not None and (offered.heading if offered else heading)
+            cuts = key is not None and (offered.heading or key in self.footers if offered else heading)
             indented = text[:1] in (" ", "\t") and not cuts
             hangs = indented if theirs or not offered else offered.key in self.above
             day = (theirs.day or self.today) if theirs else None
@@ -209,7 +219,8 @@ class _Merge:
         digest = line_hash(line.text)
         same = old is not None and old.hash == digest
         raw = old.raw if old is not None and same else line.text.encode() + self.newline
-        return Piece(line.key, line.key, raw, digest, None, line.heading, line.heading, line.key in self.above)
+        cuts = line.heading or line.key in self.footers
+        return Piece(line.key, line.key, raw, digest, None, cuts, line.heading, line.key in self.above)
 
     def _stone(self, line: Line) -> Tombstone | None:
         return None if line.heading else next((one for one in self.stones if one.names(line)), None)
@@ -239,7 +250,7 @@ class _Merge:
             return known
         if one is None or other is None:
             return []
-        listed = other.hangs or other.raw.lstrip()[:2] in (b"- ", b"* ", b"+ ")
+        listed = other.hangs or _is_listed(decode(other.raw))
         return [self.newline] if other.heading or not (listed or one.heading) else []
 
     def _end(self, entries: tuple[Entry, ...]) -> bytes:
@@ -268,6 +279,10 @@ class _Merge:
             at = next(one.line for one in stones if one.names(line))
             edits.append(Edit(FORGOTTEN, key, line.text, at, None, key in before))
         return edits
+
+
+def _is_listed(text: str) -> bool:
+    return text[:1] in (" ", "\t") or text[:2] in ("- ", "* ", "+ ")
 
 
 def _split(data: bytes) -> list[bytes]:

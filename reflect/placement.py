@@ -42,7 +42,7 @@ class Wanted(NamedTuple):
 def place(old: Sequence[Piece], wanted: Sequence[Wanted]) -> list[Piece]:
     """The lines of a block in order: all that are wanted and all of a person's in ``old`` (the lines that stand now).
 
-    A heading that is wanted is left out where nothing stands below it.
+    A heading that is wanted is left out where nothing stands below it; a paragraph that starts a section is not.
     """
     pieces = {one.id: one for one in old if one.day or one.cuts} | {one.piece.id: one.piece for one in wanted}
     theirs = {number for number, one in pieces.items() if one.day}
@@ -74,7 +74,8 @@ def place(old: Sequence[Piece], wanted: Sequence[Wanted]) -> list[Piece]:
         ]
     heads = {key: section.head for key, section in before.items() if section.head}
     heads |= {one.piece.key or "": one.piece for one in wanted if one.piece.cuts}
-    shown = {key for key, body in bodies.items() if key and (body or heads[key].day)}
+    ends = {key for key in skeletons if key and not heads[key].heading}
+    shown = {key for key, body in bodies.items() if key and (body or heads[key].day or key in ends)}
     order = _interleave(
         [key for key in skeletons if key in shown],
         [key for key in before if key in shown],

@@ -218,6 +218,17 @@ def test_a_section_with_a_line_of_theirs_keeps_its_heading_and_place():
     assert body(merge(merged.data, "entity", LINES, NEXT).data) == BODY.replace("Prefers\n", "Prefers\n- mine\n")
 
 
+def test_what_closes_the_block_stays_its_end():
+    """ "Related" belongs to no section, so one that is not offered any more stays above it."""
+    old = f"- Short replies. c=0.83 (memory/2025-11-20.md#L4, {OPINION})"
+    page = edited(old, f"- Very short. ({OPINION})").data
+    merged = merge(page, "entity", (*LINES[:3], LINES[6]), NEXT)
+    assert body(merged.data) == BODY.replace(f"{old}\n  - stated 0.80\n", f"- Very short. ({OPINION})\n")
+    below = edited("Related: [Andy](Andy.md)\n", "Related: [Andy](Andy.md)\n\nmine\n", merged.data)
+    new = (*LINES[:3], Line(EARLIER, "## Earlier", True), Line("00000009", "- Old."), LINES[6])
+    assert "- Old.\n\nRelated: [Andy](Andy.md)\n\nmine\n" in body(merge(below.data, "entity", new, NEXT).data)
+
+
 def test_their_own_section_stays_below_ours():
     page = edited("#L1)\n", "#L1)\n\n## My notes\n- mine\n").data
     merged = merge(page, "entity", (*LINES[:3], Line("00000009", "- New."), *LINES[3:]), NEXT)
@@ -274,9 +285,8 @@ def test_a_deleted_line_stays_away_until_its_key_changes():
 def test_what_hangs_below_a_deleted_line_goes_too():
     merged = edited(f"- Short replies. c=0.83 (memory/2025-11-20.md#L4, {OPINION})\n", "")
     assert "stated" not in body(merged.data)
-    assert "Prefers" in body(merged.data)
-    merged = edited("Related: [Andy](Andy.md)\n", "", merged.data)
     assert "Prefers" not in body(merged.data)
+    merged = edited("Related: [Andy](Andy.md)\n", "", merged.data)
     assert block_of(merged.data).dropped == (SHORT, RELATED)
 
 
@@ -327,7 +337,7 @@ def test_a_tombstone_for_an_opinion_takes_its_numbers_along():
     merged = edited("# Peter\n", f"# Peter\n<!-- forget {OPINION} -->\n")
     assert "Short" not in body(merged.data)
     assert "stated" not in body(merged.data)
-    assert "Prefers" in body(merged.data)
+    assert "Related" in body(merged.data)
 
 
 @pytest.mark.parametrize(
