@@ -3,17 +3,16 @@ differs."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from . import entity_page, opinions_page, topic_pages
 from .blocks import Line
+from .citations import Maps, followed
 from .state import State
 from .wording import key_of
 
 WORLD, EXPERIENCE = "bank/world.md", "bank/experience.md"
-_PLACE = re.compile(r"(?P<path>(?:memory/)?bank/[^\s,;()]+\.md)#L(?P<line>\d+)")
 
 
 class Page(NamedTuple):
@@ -64,32 +63,9 @@ def _by_month(done: Iterable[tuple[str, str, int, Line]]) -> Iterator[Line]:
         yield from (row[3] for row in own[: topic_pages.OF_A_MONTH])
 
 
-def moved(line: Line, places: Callable[[str, int], int]) -> Line:
+def moved(line: Line, maps: Maps) -> Line:
     """A line whose citations of pages follow what they cite: writing a page moves the lines below its block."""
-
-    def cite(match: re.Match[str]) -> str:
-        return f"{match['path']}#L{places(match['path'], int(match['line']))}"
-
-    text = _PLACE.sub(cite, line.text)
-    return (
-        line
-        if text == line.text
-        else line._replace(text=text, anchors=tuple(_PLACE.sub(cite, a) for a in line.anchors))
-    )
-
-
-def line_map(old: bytes, new: bytes) -> Mapping[int, int]:
-    """Where the lines of a page stand in its new text: 1-based, told by what they say and which of equal ones they
-    are."""
-    where: dict[tuple[bytes, int], int] = {}
-    counted: dict[bytes, int] = {}
-    for number, text in enumerate(new.split(b"\n"), 1):
-        counted[text] = counted.get(text, 0) + 1
-        where[text, counted[text]] = number
-    counted.clear()
-    found: dict[int, int] = {}
-    for number, text in enumerate(old.split(b"\n"), 1):
-        counted[text] = counted.get(text, 0) + 1
-        if (text, counted[text]) in where:
-            found[number] = where[text, counted[text]]
-    return found
+    text = followed(line.text, maps)
+    if text == line.text:
+        return line
+    return line._replace(text=text, anchors=tuple(followed(anchor, maps) for anchor in line.anchors))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, datetime
 from typing import NamedTuple
 
@@ -20,12 +20,13 @@ from ..bank.sync import Progress, sync
 from ..bank.ties import meanings
 from ..bank.workspace import Workspace
 from .asking import closed_facts, confidences, proposals, questions, read_answers
-from .assembly import line_map, moved, pages
-from .blocks import Line
+from .assembly import moved, pages
 from .changes import NAMELESS, changes_since, digest, meant, remember
+from .citations import Maps, followed, line_map
 from .commit import commit_pages, dirty
 from .core_memory import Added, add_to_core
 from .hand_edits import HandEdits, read_hand_lines
+from .judging import Judging
 from .links import by_target, read_links
 from .opinions import Judge
 from .page_files import PageChange, apply, plan, unified_diff
@@ -112,7 +113,10 @@ class Run:
         self.answers = read_answers(workspace)
         refused = frozenset(self.answers.said.refused)
         self.links += self.answers.links
-        judge = Judge(scorer, same_opinion, by_target(self.links), refused)
+        run_number = int(state.meta("run") or 0) + 1
+        state.set_meta("run", str(run_number))
+        judging = Judging(scorer, state, run_number) if scorer else None
+        judge = Judge(judging, same_opinion, by_target(self.links), refused)
         decided = digest(sorted(refused))
         self.changes = changes_since(connection, state, self.means, self.links, decided)
         self.decided = decided
@@ -214,20 +218,25 @@ class Run:
             self.changes.latest or self.today,
         )
         old = self._page_bytes()
-        new = render_suggestions(
-            old, questions(self.state), wanted, self.today, applied=added.keys, problems=added.problems
-        )
+        wanted = [one._replace(citation=followed(one.citation, self.maps)) for one in wanted]
+        asked = [one._replace(citation=followed(one.citation, self.maps)) for one in questions(self.state)]
+        new = render_suggestions(old, asked, wanted, self.today, applied=added.keys, problems=added.problems)
         self.asked = read_suggestions(new.decode("utf-8", "surrogateescape")).open
         return new if new != old else b""
 
     def plan(self, slugs: Sequence[str]) -> tuple[list[PageChange], list[tuple[str, int, str]]]:
         """Every page as it should be, and what is wrong with those that are left alone."""
         wanted = list(pages(self.state, slugs))
-        maps: dict[str, dict[int, int]] = {}
+        maps: Maps = {}
         for _ in range(_ROUNDS):
             planned = [
                 plan(
-                    self.workspace, page.path, page.block, _following(page.lines, maps), self.today, page.head.encode()
+                    self.workspace,
+                    page.path,
+                    page.block,
+                    [moved(line, maps) for line in page.lines],
+                    self.today,
+                    page.head.encode(),
                 )
                 for page in wanted
             ]
@@ -239,6 +248,7 @@ class Run:
             if found == maps:
                 break
             maps = found
+        self.maps = maps
         problems = [(c.path, c.damage.line, c.damage.message) for c in planned if c.damage]
         return planned, problems
 
@@ -260,6 +270,7 @@ class Run:
                 path, (("", set()) if path not in stored else (stored[path][0], set(stored[path][1])))
             )
             changes.files[path] = (present[path], set(known[1]))
+        self.state.follow(self.maps)
         remember(self.state, changes, self.means, self.links, self.decided)
         self.state.keep()
 
@@ -285,8 +296,3 @@ class Run:
                 show(min(done, total), total)
 
         return step
-
-
-def _following(lines: Sequence[Line], maps: Mapping[str, Mapping[int, int]]) -> list[Line]:
-    """Lines whose citations of pages are those that hold once the pages are written."""
-    return [moved(line, lambda path, number: maps.get(path, {}).get(number, number)) for line in lines]

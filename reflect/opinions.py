@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from .beliefs import CONTRADICTS, SUPPORTS, Belief, Item, believe
+from .judging import Judging, claim
 from .links import RESTATES, Link
-from .nearness import Pool
 from .statements import Place, Statement
 from .suggestion_lines import confirmation_key
-from .verdicts.records import NORMAL, STRONG, Claim, Scorer
+from .verdicts.records import NORMAL, STRONG, Claim, Stance
 
 Same = Callable[[Claim, Claim], bool]
 #: A verdict this sure counts at once; a contradiction that is less sure is asked about.
@@ -54,18 +54,14 @@ class Opinion(NamedTuple):
 
 
 class Judge(NamedTuple):
-    """What evidence is judged by. ``scorer``: None where nothing is inferred. ``same``: whether two opinions say the
+    """What evidence is judged by. ``judging``: None where nothing is inferred. ``same``: whether two opinions say the
     same. ``links``: said outright, by target. ``refused``: keys of what a person has said no to
     (``suggestion_lines``)."""
 
-    scorer: Scorer | None
+    judging: Judging | None
     same: Same
     links: Mapping[str, Sequence[Link]]
     refused: frozenset[str]
-
-
-def claim(one: Statement) -> Claim:
-    return Claim(one.text, one.kind, one.names, one.day)
 
 
 def quote(text: str) -> str:
@@ -102,10 +98,9 @@ def _first_stated(one: Statement) -> tuple[int, int, str, int]:
     return (0 if one.day else 1, *one.order)
 
 
-def hold(group: Sequence[Statement], pool: Pool, judge: Judge) -> Opinion:
+def hold(group: Sequence[Statement], facts: Sequence[Statement], judge: Judge) -> Opinion:
     """One opinion with its belief, from its wordings and the facts of the entities that it is about."""
     shown, stated_at = _epoch(group)
-    stated = stated_at.confidence
     items: list[Item] = []
     history: list[Item] = []
     doubtful: list[tuple[Statement, str]] = []
@@ -115,34 +110,28 @@ def hold(group: Sequence[Statement], pool: Pool, judge: Judge) -> Opinion:
         for link in judge.links.get(one.id, ()):
             if link.kind in (SUPPORTS, CONTRADICTS):
                 outright.setdefault(link.source, link)
-    facts = {one.id: one for one in pool.statements}
+    by_id = {one.id: one for one in facts if one.kind != "observation"}
     for source, link in sorted(outright.items()):
-        if source in facts and facts[source].kind != "observation":
-            for place in facts[source].places:
-                target = items if _order(place) >= _order(stated_at) or place.day is None else history
-                strength = STRONG if link.strong else NORMAL
-                reason = "confirmed" if link.confirmed else "said outright"
-                target.append(_item(facts[source], place, link.kind, strength, False, reason))
-    leads = {slug for one in group for slug in one.leads}
-    among = [
-        number
-        for number, one in enumerate(pool.statements)
-        if one.id not in members
-        and one.id not in outright
-        and one.kind != "observation"
-        and leads & set(one.leads)
-        and any(place.day for place in one.places)
-    ]
-    for number in pool.near(shown, among) if judge.scorer else ():
-        _infer(shown, stated_at, group, pool.statements[number], judge, items, history, doubtful)
+        for place in by_id[source].places if source in by_id else ():
+            target = items if _order(place) >= _order(stated_at) or place.day is None else history
+            strength = STRONG if link.strong else NORMAL
+            reason = "confirmed" if link.confirmed else "said outright"
+            target.append(_item(by_id[source], place, link.kind, strength, False, reason))
+    if judge.judging:
+        leads = {slug for one in group for slug in one.leads}
+        about = [one for one in by_id.values() if one.id not in members and leads & set(one.leads)]
+        about = [one for one in about if any(place.day for place in one.places)]
+        for key, verdict in judge.judging.stances(shown, leads, about):
+            if key not in outright:
+                _infer(stated_at, group, by_id[key], verdict, judge, items, history, doubtful)
     return Opinion(
         group[0].id,
         _owner(group[0]),
         shown,
-        stated,
+        stated_at.confidence,
         stated_at,
         tuple(group),
-        believe(stated, items),
+        believe(stated_at.confidence, items),
         tuple(items),
         tuple(history),
         tuple(doubtful),
@@ -150,24 +139,22 @@ def hold(group: Sequence[Statement], pool: Pool, judge: Judge) -> Opinion:
 
 
 def _infer(
-    shown: Statement,
     stated_at: Place,
     group: Sequence[Statement],
     fact: Statement,
+    verdict: Stance,
     judge: Judge,
     items: list[Item],
     history: list[Item],
     doubtful: list[tuple[Statement, str]],
 ) -> None:
-    assert judge.scorer is not None
     first_said = min((one.day for one in group if one.day), default=None)
     said_in = {(place.path, place.day) for one in group for place in one.places}
     places = [p for p in fact.places if p.day and (first_said is None or p.day >= first_said)]
     places = [p for p in places if (p.path, p.day) not in said_in and p.role != "core"]
     if not places:
         return
-    verdict = judge.scorer.stance(claim(shown), claim(fact))
-    if verdict.relation not in (SUPPORTS, CONTRADICTS) or verdict.strength is None:
+    if verdict.strength is None:
         return
     if any(confirmation_key(one.id, verdict.relation, fact.id) in judge.refused for one in group):
         return
@@ -213,9 +200,3 @@ def _item(fact: Statement, place: Place, relation: str, strength: str, inferred:
 
 def _order(place: Place) -> int:
     return place.day.toordinal() if place.day else 0
-
-
-def opinions_of(statements: Iterable[Statement], pool: Pool, judge: Judge) -> list[Opinion]:
-    """All opinions among some statements, by owner and first place."""
-    groups = merge([one for one in statements if one.kind == "opinion"], judge.same)
-    return [hold(group, pool, judge) for group in groups]

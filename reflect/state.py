@@ -8,12 +8,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..bank.driver import Connection, DatabaseError, connect
 from ..bank.errors import fault_of
 from ..bank.workspace import Workspace
+from .citations import Maps, followed
 
 _TABLES = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -24,11 +25,21 @@ _TABLES = (
     # How the facts of one entity close each other: fact to standings, JSON.
     "CREATE TABLE closings (slug TEXT NOT NULL, fact TEXT NOT NULL, standings TEXT NOT NULL, PRIMARY KEY (slug, fact))",
     "CREATE INDEX closings_fact ON closings(fact)",
+    # In which run a statement was met first (run), and which statements have been judged for something: those met up to
+    # a run. What was judged otherwise than neutral is in verdicts: JSON.
+    "CREATE TABLE seen (mark TEXT PRIMARY KEY, run INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE judged (kind TEXT NOT NULL, left TEXT NOT NULL, run INTEGER NOT NULL, PRIMARY KEY (kind, left))"
+    " WITHOUT ROWID",
+    "CREATE TABLE verdicts (kind TEXT NOT NULL, one TEXT NOT NULL, other TEXT NOT NULL, verdict TEXT NOT NULL,"
+    " PRIMARY KEY (kind, one, other)) WITHOUT ROWID",
     # What people wrote into the blocks of a page: [[line, text, day or null], …].
     "CREATE TABLE hand (path TEXT PRIMARY KEY, hash TEXT NOT NULL, lines TEXT NOT NULL)",
     # What was found in the narrative of one file: JSON.
     "CREATE TABLE found (path TEXT PRIMARY KEY, mark TEXT NOT NULL, candidates TEXT NOT NULL)",
 )
+
+
+_BATCH = 500
 
 
 class State:
@@ -72,6 +83,14 @@ class State:
         if unit is not None:
             self.connection.execute("INSERT INTO units VALUES (?, ?)", (slug, json.dumps(unit, ensure_ascii=False)))
 
+    def follow(self, maps: Maps) -> None:
+        """Let what is kept cite pages as they are now: ``maps``, see ``citations``."""
+        if any(any(old != new for old, new in lines.items()) for lines in maps.values()):
+            for slug, unit in self.connection.execute("SELECT slug, unit FROM units").fetchall():
+                after = followed(unit, maps)
+                if after != unit:
+                    self.connection.execute("UPDATE units SET unit = ? WHERE slug = ?", (after, slug))
+
     def closings(self, facts: Iterable[str]) -> dict[str, list[list[Any]]]:
         """fact to all standings that any of its entities gives it."""
         found: dict[str, list[list[Any]]] = {}
@@ -111,9 +130,50 @@ class State:
         row = (path, digest, json.dumps(lines, ensure_ascii=False))
         self.connection.execute("INSERT OR REPLACE INTO hand VALUES (?, ?, ?)", row)
 
+    def seen(self, marks: Sequence[str], run: int) -> dict[str, int]:
+        """For each statement the run in which it was met first; that is this ``run`` for new ones."""
+        found: dict[str, int] = {}
+        for start in range(0, len(marks), _BATCH):
+            part = marks[start : start + _BATCH]
+            found.update(
+                self.connection.execute(
+                    f"SELECT mark, run FROM seen WHERE mark IN ({', '.join('?' * len(part))})", part
+                ).fetchall()
+            )
+        new = [(mark, run) for mark in marks if mark not in found]
+        self.connection.executemany("INSERT OR IGNORE INTO seen VALUES (?, ?)", new)
+        return found | dict(new)
+
+    def judged(self, kind: str, left: str) -> int:
+        row = self.connection.execute("SELECT run FROM judged WHERE kind = ? AND left = ?", (kind, left)).fetchone()
+        return int(row[0]) if row else 0
+
+    def set_judged(self, kind: str, left: str, run: int) -> None:
+        self.connection.execute("INSERT OR REPLACE INTO judged VALUES (?, ?, ?)", (kind, left, run))
+
+    def set_verdict(self, kind: str, one: str, other: str, verdict: list[Any] | None) -> None:
+        """Keep a verdict; None where there is nothing to keep."""
+        if verdict is None:
+            self.connection.execute("DELETE FROM verdicts WHERE kind = ? AND one = ? AND other = ?", (kind, one, other))
+        else:
+            row = (kind, one, other, json.dumps(verdict, ensure_ascii=False))
+            self.connection.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", row)
+
+    def verdicts(self, kind: str, marks: Sequence[str]) -> Iterator[tuple[str, str, list[Any]]]:
+        """The kept verdicts whose first side is one of ``marks``: (one, other, verdict)."""
+        for start in range(0, len(marks), _BATCH):
+            part = marks[start : start + _BATCH]
+            rows = self.connection.execute(
+                "SELECT one, other, verdict FROM verdicts WHERE kind = ?"
+                f" AND one IN ({', '.join('?' * len(part))}) ORDER BY one, other",
+                (kind, *part),
+            ).fetchall()
+            for one, other, verdict in rows:
+                yield one, other, json.loads(verdict)
+
     def clear(self) -> None:
         """Forget everything, since other code or other judges made it."""
-        for table in ("meta", "files", "units", "closings", "found", "hand"):
+        for table in ("meta", "files", "units", "closings", "found", "hand", "seen", "judged", "verdicts"):
             self.connection.execute(f"DELETE FROM {table}")
 
     def keep(self) -> None:

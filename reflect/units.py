@@ -14,7 +14,6 @@ from .blocks import Line
 from .changes import NAMELESS
 from .entity_page import RELATED, EntityView, Found, entity_lines
 from .hand_edits import HandEdits
-from .nearness import Pool
 from .opinions import Judge, Opinion, hold, merge
 from .opinions_page import OPINIONS, ledger_lines
 from .state import State
@@ -69,9 +68,11 @@ def close_facts(bench: Bench, slugs: Iterable[str], progress: Callable[[int], No
         leads = {one.id: one.leads for one in statements}
         for slug in group:
             own = about(statements, slug)
-            pool = Pool(_world_and_linked(own, statements, bench.judge))
-            scorer = bench.judge.scorer if slug else None
-            told = closings(own, pool, scorer, bench.judge.links, bench.judge.refused)
+            world = [one for one in own if one.kind == "world"]
+            judging = bench.judge.judging
+            # Facts about nobody have nothing in common that one could take the other's place in.
+            pairs = judging.successions(slug, world) if judging and slug else []
+            told = closings(own, _sources(bench, own, statements), pairs, bench.judge.links, bench.judge.refused)
             changed = bench.state.set_closings(slug, {fact: [list(s) for s in rows] for fact, rows in _json(told.told)})
             touched.add(slug)
             touched.update(lead for fact in changed for lead in leads.get(fact, ()))
@@ -80,10 +81,11 @@ def close_facts(bench: Bench, slugs: Iterable[str], progress: Callable[[int], No
     return touched, doubtful
 
 
-def _world_and_linked(own: Sequence[Statement], statements: Sequence[Statement], judge: Judge) -> list[Statement]:
-    """The world facts of an entity, and whatever says of one of them outright that it took its place."""
-    sources = {link.source for one in own for link in judge.links.get(one.id, ())}
-    return [one for one in statements if one.id in sources or (one.kind == "world" and one in own)]
+def _sources(bench: Bench, own: Sequence[Statement], statements: Sequence[Statement]) -> dict[str, Statement]:
+    """Whatever says of one of an entity's facts outright that it took its place, by id."""
+    wanted = {link.source for one in own for link in bench.judge.links.get(one.id, ())}
+    found = {one.id: one for one in statements if one.id in wanted}
+    return found | {one.id: one for one in _by_ids(bench, wanted - found.keys())}
 
 
 def _json(told: Mapping[str, list[Standing]]) -> Iterator[tuple[str, list[list[Any]]]]:
@@ -212,7 +214,7 @@ def _opinions(bench: Bench, slug: str, own: Sequence[Statement], wider: Sequence
         missing = sources - {one.id for one in pool}
         if missing:
             pool += bench.hand.applied(_by_ids(bench, missing), ())
-        opinions.append(hold(group, Pool(pool), bench.judge))
+        opinions.append(hold(group, pool, bench.judge))
     return opinions
 
 

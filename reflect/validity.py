@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
+from .judging import Pair
 from .links import REPLACES, RETRACTS, Link
-from .nearness import Pool
-from .opinions import claim
 from .statements import Statement
 from .suggestion_lines import confirmation_key
-from .verdicts.records import DUPLICATE, OLDER_LATE, SUPERSEDES, Scorer
+from .verdicts.records import DUPLICATE, OLDER_LATE, SUPERSEDES
+from .verdicts.records import Succession as Verdict
 
 #: A fact that is this surely replaced is closed at once; one that is less surely so is asked about.
 SURE = 0.70
@@ -43,42 +43,34 @@ class Closings(NamedTuple):
 
 def closings(
     facts: Sequence[Statement],
-    pool: Pool,
-    scorer: Scorer | None,
+    sources: Mapping[str, Statement],
+    pairs: Sequence[Pair],
     links: Mapping[str, Sequence[Link]],
     refused: frozenset[str],
 ) -> Closings:
     """How the world facts of one entity close each other.
 
-    ``links``: said outright, by target. ``refused``: keys of what a person has said no to. An older fact
-    is closed by the first newer one that takes its place; one that tells of an earlier time is born closed. Whatever
-    is not sure leaves both standing.
+    ``sources``: what links come from, by id. ``pairs``: inferred. ``links``: said outright, by target. ``refused``:
+    keys of what a person has said no to. An older fact is closed by the first newer one that takes its place; one that
+    tells of an earlier time is born closed. Whatever is not sure leaves both standing.
     """
     world = sorted((one for one in facts if one.kind == "world"), key=lambda one: (*one.order, one.id))
-    by_id = {one.id: one for one in pool.statements}
     told: dict[str, list[Standing]] = {}
     outright: set[tuple[str, str]] = set()
     for old in world:
         for link in links.get(old.id, ()):
-            new = by_id.get(link.source)
             if link.kind in (REPLACES, RETRACTS):
+                new = sources.get(link.source)
                 state = SUPERSEDED if link.kind == REPLACES else RETRACTED
                 day = link.day or (new.day if new else None)
                 reason = CONFIRMED if link.confirmed else OUTRIGHT
                 told.setdefault(old.id, []).append(_closed(old, state, day, link.source, reason))
                 outright |= {(old.id, link.source), (link.source, old.id)}
     doubtful: list[tuple[Statement, Statement]] = []
-    for number, new in enumerate(world) if scorer else ():
-        assert scorer is not None
-        earlier = [
-            pool.number[old.id]
-            for old in world[:number]
-            if (old.id, new.id) not in outright
-            and confirmation_key(old.id, REPLACES, new.id) not in refused
-            and not _apart(old, new)
-        ]
-        for index in pool.near(new, earlier):
-            _infer(pool.statements[index], new, scorer, told, doubtful)
+    for old, new_fact, verdict in pairs:
+        is_decided = (old.id, new_fact.id) in outright or confirmation_key(old.id, REPLACES, new_fact.id) in refused
+        if not is_decided and not _apart(old, new_fact):
+            _infer(old, new_fact, verdict, told, doubtful)
     _reopen(world, told)
     return Closings(told, tuple(doubtful))
 
@@ -108,11 +100,10 @@ def _reopen(world: Sequence[Statement], told: dict[str, list[Standing]]) -> None
 def _infer(
     old: Statement,
     new: Statement,
-    scorer: Scorer,
+    verdict: Verdict,
     told: dict[str, list[Standing]],
     doubtful: list[tuple[Statement, Statement]],
 ) -> None:
-    verdict = scorer.succession(claim(old), claim(new))
     sure = verdict.near_verbatim or verdict.probability >= SURE
     if verdict.relation == SUPERSEDES and old.day and new.day and old.day < new.day:
         if sure:

@@ -1,0 +1,80 @@
+"""Pairs of statements put to the scorer, each once: what was judged is kept, and only new statements are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from .nearness import FOR_STANCE, FOR_SUCCESSION, Pool
+from .state import State
+from .statements import Statement
+from .verdicts.records import COEXISTS, NEUTRAL, Claim, Scorer, Stance, Succession
+
+_STANCE, _SUCCESSION = "stance", "succession"
+
+
+class Pair(NamedTuple):
+    """A verdict other than that the newer fact leaves the older one as it is."""
+
+    old: Statement
+    new: Statement
+    verdict: Succession
+
+
+def claim(one: Statement) -> Claim:
+    return Claim(one.text, one.kind, one.names, one.day)
+
+
+class Judging:
+    """A scorer with the verdicts that it gave before. ``run``: larger than that of any earlier run."""
+
+    def __init__(self, scorer: Scorer, state: State, run: int) -> None:
+        self.scorer, self.state, self.run = scorer, state, run
+
+    def successions(self, slug: str, facts: Sequence[Statement]) -> list[Pair]:
+        """What newer facts of one entity do to older ones, by the older, then the newer."""
+        facts = sorted(facts, key=lambda one: (*one.order, one.id))
+        marks = [_mark(one) for one in facts]
+        new = self._new(_SUCCESSION, slug, marks)
+        if new:
+            pool = Pool(facts)
+            pairs = {(min(pair), max(pair)) for pair in pool.near(new, FOR_SUCCESSION)}
+            for old, newer in sorted(pairs):
+                verdict = self.scorer.succession(claim(facts[old]), claim(facts[newer]))
+                told = None if verdict.relation == COEXISTS else list(verdict)
+                self.state.set_verdict(_SUCCESSION, marks[old], marks[newer], told)
+        known = dict(zip(marks, facts, strict=True))
+        told_pairs = self.state.verdicts(_SUCCESSION, marks)
+        found = [Pair(known[a], known[b], Succession(*told)) for a, b, told in told_pairs if b in known]
+        return sorted(found, key=lambda pair: (*pair.old.order, pair.old.id, *pair.new.order, pair.new.id))
+
+    def stances(self, opinion: Statement, leads: Iterable[str], facts: Sequence[Statement]) -> list[tuple[str, Stance]]:
+        """What the facts about some entities (``leads``) say for or against an opinion: (id of the fact, verdict)."""
+        own = _mark(opinion)
+        left = " ".join([own, *sorted(leads)])
+        told = {_mark(one): one for one in facts}
+        marks = sorted(told)
+        new = self._new(_STANCE, left, marks)
+        if new:
+            pool = Pool([opinion, *(told[marks[number]] for number in new)])
+            for _, other in pool.near([0], FOR_STANCE):
+                fact = pool.statements[other]
+                verdict = self.scorer.stance(claim(opinion), claim(fact))
+                kept = None if verdict.relation == NEUTRAL else list(verdict)
+                self.state.set_verdict(_STANCE, own, _mark(fact), kept)
+        found = self.state.verdicts(_STANCE, [own])
+        return [(told[b].id, Stance(*row)) for _, b, row in found if b in told]
+
+    def _new(self, kind: str, left: str, marks: Sequence[str]) -> list[int]:
+        """The places of the statements that have not been judged for ``left``; from now on they have."""
+        seen = self.state.seen(marks, self.run)
+        upto = self.state.judged(kind, left)
+        new = [number for number, mark in enumerate(marks) if seen[mark] > upto]
+        if new:
+            self.state.set_judged(kind, left, self.run)
+        return new
+
+
+def _mark(one: Statement) -> str:
+    """A statement as it is judged: what it says, when, and where it stands among others."""
+    return f"{one.id} {one.order[0]} {one.first.path} {one.first.line}"
