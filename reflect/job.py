@@ -20,7 +20,8 @@ from ..bank.sync import Progress, sync
 from ..bank.ties import meanings
 from ..bank.workspace import Workspace
 from .asking import closed_facts, confidences, proposals, questions, read_answers
-from .assembly import moved, pages
+from .assembly import Page, moved, pages
+from .blocks import Line
 from .changes import NAMELESS, changes_since, digest, meant, remember
 from .citations import Maps, followed, line_map
 from .commit import commit_pages, dirty
@@ -228,18 +229,13 @@ class Run:
         """Every page as it should be, and what is wrong with those that are left alone."""
         wanted = list(pages(self.state, slugs))
         maps: Maps = {}
+        earlier: dict[str, PageChange] = {}
         for _ in range(_ROUNDS):
             planned = [
-                plan(
-                    self.workspace,
-                    page.path,
-                    page.block,
-                    [moved(line, maps) for line in page.lines],
-                    self.today,
-                    page.head.encode(),
-                )
+                self._planned(page, [moved(line, maps) for line in page.lines], earlier.get(page.path))
                 for page in wanted
             ]
+            earlier = {change.path: change for change in planned}
             found = {
                 change.path: dict(line_map(change.old, change.new))
                 for change in planned
@@ -251,6 +247,12 @@ class Run:
         self.maps = maps
         problems = [(c.path, c.damage.line, c.damage.message) for c in planned if c.damage]
         return planned, problems
+
+    def _planned(self, page: Page, lines: list[Line], earlier: PageChange | None) -> PageChange:
+        """A page as it should be; as it was planned before where its lines are the same."""
+        if earlier and earlier.lines == tuple(lines):
+            return earlier
+        return plan(self.workspace, page.path, page.block, lines, self.today, page.head.encode())
 
     def remember(self, written: Iterable[PageChange]) -> None:
         """Keep what was worked out, and how the files look after this run's own writing."""

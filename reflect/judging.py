@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from .nearness import FOR_STANCE, FOR_SUCCESSION, Pool
@@ -25,11 +26,28 @@ def claim(one: Statement) -> Claim:
     return Claim(one.text, one.kind, one.names, one.day)
 
 
+class About:
+    """The facts that may bear on opinions about some entities, looked through once for all of these."""
+
+    def __init__(self, facts: Sequence[Statement], state: State, run: int) -> None:
+        self.facts = sorted(facts, key=lambda one: one.id)
+        self.marks = [_mark(one) for one in self.facts]
+        self.by_mark = dict(zip(self.marks, self.facts, strict=True))
+        seen = state.seen(self.marks, run)
+        self.seen = [seen[mark] for mark in self.marks]
+        self.latest = max(self.seen, default=0)
+
+    @cached_property
+    def pool(self) -> Pool:
+        return Pool(self.facts)
+
+
 class Judging:
     """A scorer with the verdicts that it gave before. ``run``: larger than that of any earlier run."""
 
     def __init__(self, scorer: Scorer, state: State, run: int) -> None:
         self.scorer, self.state, self.run = scorer, state, run
+        self._about: tuple[tuple[str, ...], About] | None = None
 
     def successions(self, slug: str, facts: Sequence[Statement]) -> list[Pair]:
         """What newer facts of one entity do to older ones, by the older, then the newer."""
@@ -48,22 +66,32 @@ class Judging:
         found = [Pair(known[a], known[b], Succession(*told)) for a, b, told in told_pairs if b in known]
         return sorted(found, key=lambda pair: (*pair.old.order, pair.old.id, *pair.new.order, pair.new.id))
 
-    def stances(self, opinion: Statement, leads: Iterable[str], facts: Sequence[Statement]) -> list[tuple[str, Stance]]:
-        """What the facts about some entities (``leads``) say for or against an opinion: (id of the fact, verdict)."""
-        own = _mark(opinion)
-        left = " ".join([own, *sorted(leads)])
-        told = {_mark(one): one for one in facts}
-        marks = sorted(told)
-        new = self._new(_STANCE, left, marks)
-        if new:
-            pool = Pool([opinion, *(told[marks[number]] for number in new)])
-            for _, other in pool.near([0], FOR_STANCE):
-                fact = pool.statements[other]
-                verdict = self.scorer.stance(claim(opinion), claim(fact))
-                kept = None if verdict.relation == NEUTRAL else list(verdict)
-                self.state.set_verdict(_STANCE, own, _mark(fact), kept)
+    def stances(
+        self, opinion: Statement, leads: Sequence[str], facts: Callable[[], Sequence[Statement]]
+    ) -> list[tuple[str, Stance]]:
+        """What the facts about some entities (``leads``) say for or against an opinion: (id of the fact, verdict).
+
+        ``facts`` gives them; it is called once for opinions about the same entities that follow each other.
+        """
+        if self._about is None or self._about[0] != tuple(leads):
+            self._about = (tuple(leads), About(facts(), self.state, self.run))
+        about, own = self._about[1], _mark(opinion)
+        left = " ".join([own, *leads])
+        upto = self.state.judged(_STANCE, left)
+        if about.latest > upto:
+            for number in about.pool.near_text(opinion.text, FOR_STANCE):
+                fact = about.facts[number]
+                if about.seen[number] > upto and fact.id != opinion.id:
+                    verdict = self.scorer.stance(claim(opinion), claim(fact))
+                    kept = None if verdict.relation == NEUTRAL else list(verdict)
+                    self.state.set_verdict(_STANCE, own, about.marks[number], kept)
+            self.state.set_judged(_STANCE, left, self.run)
         found = self.state.verdicts(_STANCE, [own])
-        return [(told[b].id, Stance(*row)) for _, b, row in found if b in told]
+        return [(about.by_mark[b].id, Stance(*row)) for _, b, row in found if b in about.by_mark]
+
+    def forget_facts(self) -> None:
+        """What was looked through belongs to statements that are not held any more."""
+        self._about = None
 
     def _new(self, kind: str, left: str, marks: Sequence[str]) -> list[int]:
         """The places of the statements that have not been judged for ``left``; from now on they have."""

@@ -41,25 +41,36 @@ class Pool:
         for number, words in enumerate(self.words):
             for word in words:
                 self.holders.setdefault(word, []).append(number)
-        embedder = static_embedder()
-        texts = [one.text for one in self.statements]
-        rows = numpy.array(embedder.embed_documents(texts) if embedder and texts else [[0.0]] * len(texts), dtype="f8")
+        rows = numpy.array(_embedded([one.text for one in self.statements]), dtype="f8")
         lengths = numpy.linalg.norm(rows, axis=1, keepdims=True) if len(rows) else rows
         self.vectors = numpy.divide(rows, lengths, out=numpy.zeros_like(rows), where=lengths > 0)
 
     def near(self, numbers: Iterable[int], bounds: Bounds) -> Iterable[tuple[int, int]]:
         """Pairs (of places in ``statements``) of one of ``numbers`` with any other that may bear on it."""
         for number in numbers:
-            cosines = numpy.round(self.vectors @ self.vectors[number], _DIGITS)
-            found = set(numpy.nonzero(cosines >= bounds.meaning)[0].tolist())
-            shared: dict[int, int] = {}
-            for word in self.words[number]:
-                for other in self.holders[word]:
-                    shared[other] = shared.get(other, 0) + 1
-            size = len(self.words[number])
-            for other, count in shared.items():
-                if count >= bounds.words * (size + len(self.words[other]) - count):
-                    found.add(other)
-            found.discard(number)
-            for other in sorted(found):
-                yield number, other
+            for other in self._near(self.vectors[number], self.words[number], bounds):
+                if other != number:
+                    yield number, other
+
+    def near_text(self, text: str, bounds: Bounds) -> list[int]:
+        """The places in ``statements`` of those that may bear on a text."""
+        row = numpy.array(_embedded([text])[0], dtype="f8")
+        length = numpy.linalg.norm(row)
+        return self._near(row / length if length > 0 else row, content_words(text), bounds)
+
+    def _near(self, vector: numpy.ndarray, words: frozenset[str], bounds: Bounds) -> list[int]:
+        cosines = numpy.round(self.vectors @ vector, _DIGITS)
+        found = set(numpy.nonzero(cosines >= bounds.meaning)[0].tolist())
+        shared: dict[int, int] = {}
+        for word in words:
+            for other in self.holders.get(word, ()):
+                shared[other] = shared.get(other, 0) + 1
+        for other, count in shared.items():
+            if count >= bounds.words * (len(words) + len(self.words[other]) - count):
+                found.add(other)
+        return sorted(found)
+
+
+def _embedded(texts: Sequence[str]) -> Sequence[Sequence[float]]:
+    embedder = static_embedder()
+    return embedder.embed_documents(texts) if embedder and texts else [[0.0]] * len(texts)

@@ -98,8 +98,17 @@ def _first_stated(one: Statement) -> tuple[int, int, str, int]:
     return (0 if one.day else 1, *one.order)
 
 
-def hold(group: Sequence[Statement], facts: Sequence[Statement], judge: Judge) -> Opinion:
-    """One opinion with its belief, from its wordings and the facts of the entities that it is about."""
+def hold(
+    group: Sequence[Statement],
+    sources: Mapping[str, Statement],
+    facts: Callable[[], Mapping[str, Statement]],
+    judge: Judge,
+) -> Opinion:
+    """One opinion with its belief, from its wordings.
+
+    ``sources``: what says outright that it bears on it, by id. ``facts``: gives the dated facts of the entities that it
+    is about, by id.
+    """
     shown, stated_at = _epoch(group)
     items: list[Item] = []
     history: list[Item] = []
@@ -110,20 +119,19 @@ def hold(group: Sequence[Statement], facts: Sequence[Statement], judge: Judge) -
         for link in judge.links.get(one.id, ()):
             if link.kind in (SUPPORTS, CONTRADICTS):
                 outright.setdefault(link.source, link)
-    by_id = {one.id: one for one in facts if one.kind != "observation"}
     for source, link in sorted(outright.items()):
-        for place in by_id[source].places if source in by_id else ():
+        fact = sources.get(source)
+        for place in fact.places if fact and fact.kind != "observation" else ():
             target = items if _order(place) >= _order(stated_at) or place.day is None else history
             strength = STRONG if link.strong else NORMAL
             reason = "confirmed" if link.confirmed else "said outright"
-            target.append(_item(by_id[source], place, link.kind, strength, False, reason))
+            assert fact is not None
+            target.append(_item(fact, place, link.kind, strength, False, reason))
     if judge.judging:
-        leads = {slug for one in group for slug in one.leads}
-        about = [one for one in by_id.values() if one.id not in members and leads & set(one.leads)]
-        about = [one for one in about if any(place.day for place in one.places)]
-        for key, verdict in judge.judging.stances(shown, leads, about):
-            if key not in outright:
-                _infer(stated_at, group, by_id[key], verdict, judge, items, history, doubtful)
+        leads = sorted({slug for one in group for slug in one.leads})
+        for key, verdict in judge.judging.stances(shown, leads, lambda: list(facts().values())):
+            if key not in outright and key not in members:
+                _infer(stated_at, group, facts()[key], verdict, judge, items, history, doubtful)
     return Opinion(
         group[0].id,
         _owner(group[0]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..bank.driver import Connection
@@ -72,7 +73,7 @@ def close_facts(bench: Bench, slugs: Iterable[str], progress: Callable[[int], No
             judging = bench.judge.judging
             # Facts about nobody have nothing in common that one could take the other's place in.
             pairs = judging.successions(slug, world) if judging and slug else []
-            told = closings(own, _sources(bench, own, statements), pairs, bench.judge.links, bench.judge.refused)
+            told = closings(own, _sources(bench, own), pairs, bench.judge.links, bench.judge.refused)
             changed = bench.state.set_closings(slug, {fact: [list(s) for s in rows] for fact, rows in _json(told.told)})
             touched.add(slug)
             touched.update(lead for fact in changed for lead in leads.get(fact, ()))
@@ -81,11 +82,10 @@ def close_facts(bench: Bench, slugs: Iterable[str], progress: Callable[[int], No
     return touched, doubtful
 
 
-def _sources(bench: Bench, own: Sequence[Statement], statements: Sequence[Statement]) -> dict[str, Statement]:
-    """Whatever says of one of an entity's facts outright that it took its place, by id."""
+def _sources(bench: Bench, own: Sequence[Statement]) -> dict[str, Statement]:
+    """Whatever says outright what it does to one of some facts, by id."""
     wanted = {link.source for one in own for link in bench.judge.links.get(one.id, ())}
-    found = {one.id: one for one in statements if one.id in wanted}
-    return found | {one.id: one for one in _by_ids(bench, wanted - found.keys())}
+    return {one.id: one for one in bench.hand.applied(_by_ids(bench, wanted), ())} if wanted else {}
 
 
 def _json(told: Mapping[str, list[Standing]]) -> Iterator[tuple[str, list[list[Any]]]]:
@@ -131,9 +131,12 @@ def write_units(
         statements = statements_of(bench, group)
         co_leads = {lead for one in statements if one.kind == "opinion" for lead in one.leads if lead not in group}
         wider = statements_of(bench, {*group, *co_leads}) if co_leads else statements
+        by_lead = _ByLead(wider)
+        if bench.judge.judging:
+            bench.judge.judging.forget_facts()
         for slug in group:
             before = bench.state.unit(slug)
-            after = _unit(bench, slug, statements, wider, doubtful.get(slug))
+            after = _unit(bench, slug, by_lead, doubtful.get(slug))
             if after is not None and slug not in doubtful and before:
                 after["pairs"] = before["pairs"]
             if before != after:
@@ -143,13 +146,11 @@ def write_units(
     return changed
 
 
-def _unit(
-    bench: Bench, slug: str, statements: Sequence[Statement], wider: Sequence[Statement], pairs: Any
-) -> dict[str, Any] | None:
-    own = about(statements, slug)
+def _unit(bench: Bench, slug: str, by_lead: _ByLead, pairs: Any) -> dict[str, Any] | None:
+    own = by_lead.get(slug, ())
     if not own and not bench.page_of(slug):
         return None
-    opinions = _opinions(bench, slug, own, wider)
+    opinions = _opinions(bench, slug, by_lead)
     standings = standings_of(bench.state, own)
     page = bench.page_of(slug)
     name = entity(bench.connection, slug).name if slug else ""
@@ -201,21 +202,37 @@ def _on_page(one: Statement, name: str) -> bool:
     return any(place.path.endswith(f"bank/{name}.md") for place in one.places)
 
 
-def _opinions(bench: Bench, slug: str, own: Sequence[Statement], wider: Sequence[Statement]) -> list[Opinion]:
+def _opinions(bench: Bench, slug: str, by_lead: _ByLead) -> list[Opinion]:
     """The opinions that are about an entity, whoever is named first in them."""
-    owners = {one.leads[:1] for one in own if one.kind == "opinion"}
-    stated = [one for one in wider if one.kind == "opinion" and one.leads[:1] in owners]
-    groups = [g for g in merge(stated, bench.judge.same) if not slug or any(slug in one.leads for one in g)]
+    owners = {one.leads[0] if one.leads else NAMELESS for one in by_lead.get(slug, ()) if one.kind == "opinion"}
     opinions = []
-    for group in groups:
-        leads = {lead for one in group for lead in one.leads}
-        sources = {link.source for one in group for link in bench.judge.links.get(one.id, ())}
-        pool = [one for one in wider if one.id in sources or leads & set(one.leads) or one in group]
-        missing = sources - {one.id for one in pool}
-        if missing:
-            pool += bench.hand.applied(_by_ids(bench, missing), ())
-        opinions.append(hold(group, pool, bench.judge))
+    for owner in sorted(owners):
+        stated = [one for one in by_lead[owner] if one.kind == "opinion" and one.leads[:1] in ((owner,), ())]
+        for group in merge(stated, bench.judge.same):
+            if not slug or any(slug in one.leads for one in group):
+                facts = partial(_evidence, by_lead, tuple(sorted({lead for one in group for lead in one.leads})))
+                opinions.append(hold(group, _sources(bench, group), facts, bench.judge))
     return opinions
+
+
+class _ByLead(dict[str, list[Statement]]):
+    """Statements by the entities that they are about ("" for none), in their order; see ``_evidence``."""
+
+    def __init__(self, statements: Sequence[Statement]) -> None:
+        super().__init__()
+        self.evidence: tuple[tuple[str, ...], dict[str, Statement]] = ((), {})
+        for one in statements:
+            for slug in one.leads or (NAMELESS,):
+                self.setdefault(slug, []).append(one)
+
+
+def _evidence(by_lead: _ByLead, leads: tuple[str, ...]) -> dict[str, Statement]:
+    """The dated facts about some entities that may bear on opinions about them, by id."""
+    if not by_lead.evidence[1] or by_lead.evidence[0] != leads:
+        found = {one.id: one for lead in leads for one in by_lead.get(lead, ())}
+        dated = {key: one for key, one in found.items() if one.kind != "observation" and one.day}
+        by_lead.evidence = (leads, dated)
+    return by_lead.evidence[1]
 
 
 def _by_ids(bench: Bench, ids: Iterable[str]) -> list[Statement]:

@@ -141,6 +141,8 @@ def _since(given: str, moment: Any) -> date | None:
 
 
 def _scorer(judge: str, bank: Any) -> Any:
+    if judge == "none":
+        return None
     from ..reflect.verdicts.scorers import choose_scorer
 
     return choose_scorer(judge, bank)
