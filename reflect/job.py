@@ -26,6 +26,7 @@ from .changes import NAMELESS, changes_since, digest, meant, remember
 from .citations import Maps, followed, line_map
 from .commit import commit_pages, dirty
 from .core_memory import Added, add_to_core
+from .forgetting import forget
 from .hand_edits import HandEdits, read_hand_lines
 from .judging import Judging
 from .links import by_target, read_links
@@ -137,6 +138,10 @@ class Run:
     def run(self, options: Options) -> Report:
         """The whole job: work, write, commit, remember."""
         slugs = self.work(options.since)
+        if options.forget:
+            everyone = {slug for slug, unit in self.state.units() if unit["page"]}
+            forget(self.workspace, list(pages(self.state, everyone)), options.forget)
+            slugs = sorted({*slugs, *everyone})
         added = self._add_to_core(options.dry_run)
         planned, problems = self.plan(slugs)
         asking = self._ask(added)

@@ -111,6 +111,8 @@ def reflect_command(
     from ..reflect.report import as_json as told
     from ..reflect.report import text_lines
 
+    if dry_run and (forget or write_retain or commit):
+        raise UsageFault("--dry-run writes nothing", remedy="leave out --forget, --write-retain and --commit")
     moment = read_now(now)
     bank = open_workspace(workspace, agent)
     options = Options(_since(since, moment), dry_run, commit, write_retain, tuple(forget))

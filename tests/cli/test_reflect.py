@@ -171,3 +171,34 @@ def test_two_at_once_is_busy(run, at, workspace: Path) -> None:
         ran = run("reflect", *at)
     assert ran.code == 75
     assert "Traceback" not in ran.told
+
+
+@pytest.mark.parametrize("name", ["memory/2025-12-03.md#L2", "moved to porto"])
+def test_what_is_forgotten_stays_off_the_pages(run, at, workspace: Path, name) -> None:
+    run("reflect", *at)
+    page = workspace / "bank" / "entities" / "Peter.md"
+    assert "- Moved to Porto." in page.read_text("utf-8")
+    ran = run("reflect", *at, "--forget", name)
+    assert ran.code == 0, ran.told
+    assert "- Moved to Porto." not in page.read_text("utf-8")
+    assert run("reflect", *at).text == "reflect: nothing new\n"
+    assert "- Moved to Porto." not in page.read_text("utf-8")
+
+
+def test_an_opinion_is_forgotten_by_its_id(run, at, workspace: Path) -> None:
+    run("reflect", *at)
+    own = json.loads(run("opinions", *at, "--json").text)[0]["id"]
+    assert run("reflect", *at, "--forget", own[:9]).code == 0
+    for name in ("entities/Peter.md", "opinions.md"):
+        page = (workspace / "bank" / name).read_text("utf-8")
+        assert "Prefers tea" not in page
+        assert f"<!-- forget ^{own} -->" in page
+
+
+@pytest.mark.parametrize(("name", "code"), [("w-123456", 1), ("nowhere to be seen", 1), ("x", 2)])
+def test_what_no_page_shows_cannot_be_forgotten(run, at, workspace: Path, name, code) -> None:
+    run("reflect", *at)
+    before = pages(workspace)
+    ran = run("reflect", *at, "--forget", name)
+    assert ran.code == code
+    assert pages(workspace) == before
