@@ -11,6 +11,7 @@ from .links import RESTATES, Link
 from .statements import Place, Statement
 from .suggestion_lines import confirmation_key
 from .verdicts.records import NORMAL, STRONG, Claim, Stance
+from .verdicts.sameness import content_words
 
 Same = Callable[[Claim, Claim], bool]
 #: A verdict this sure counts at once; a contradiction that is less sure is asked about.
@@ -75,18 +76,43 @@ def merge(opinions: Sequence[Statement], same: Same) -> list[tuple[Statement, ..
     A wording joins the first group that its anchor names, or most of whose members say the same; when in doubt it
     stands alone.
     """
-    groups: dict[str, list[list[Statement]]] = {}
+    groups: dict[str, _Groups] = {}
     for one in sorted(opinions, key=lambda o: (*_first_stated(o), o.id)):
-        own = groups.setdefault(_owner(one), [])
-        anchored = {r.target.lstrip("^") for place in one.places for r in place.relations if r.kind == RESTATES}
-        joined = next((g for g in own if any(m.id.startswith(a) for m in g for a in anchored)), None)
-        if joined is None:
-            joined = next((g for g in own if 2 * sum(same(claim(one), claim(m)) for m in g) > len(g)), None)
-        if joined is None:
-            own.append([one])
-        else:
-            joined.append(one)
-    return [tuple(group) for slug in sorted(groups) for group in groups[slug]]
+        groups.setdefault(_owner(one), _Groups(same)).add(one)
+    return [tuple(group) for slug in sorted(groups) for group in groups[slug].groups]
+
+
+class _Groups:
+    """The opinions of one entity as far as they are merged; those are compared that share a word or have none."""
+
+    def __init__(self, same: Same) -> None:
+        self.same = same
+        self.groups: list[list[Statement]] = []
+        self.holders: dict[str, set[int]] = {}
+        self.ids: dict[str, int] = {}
+
+    def add(self, one: Statement) -> None:
+        words = content_words(one.text) or {""}
+        number = self._anchored(one)
+        if number is None:
+            near = sorted({number for word in words for number in self.holders.get(word, ())})
+            number = next((n for n in near if self._says(self.groups[n], one)), None)
+        if number is None:
+            number = len(self.groups)
+            self.groups.append([])
+        self.groups[number].append(one)
+        self.ids[one.id] = number
+        for word in words:
+            self.holders.setdefault(word, set()).add(number)
+
+    def _anchored(self, one: Statement) -> int | None:
+        """The group that a line from a page names by its anchor."""
+        anchors = [r.target.lstrip("^") for place in one.places for r in place.relations if r.kind == RESTATES]
+        found = (number for key, number in self.ids.items() if any(key.startswith(anchor) for anchor in anchors))
+        return min(found, default=None) if anchors else None
+
+    def _says(self, group: Sequence[Statement], one: Statement) -> bool:
+        return 2 * sum(self.same(claim(one), claim(member)) for member in group) > len(group)
 
 
 def _owner(one: Statement) -> str:
