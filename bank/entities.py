@@ -44,7 +44,9 @@ def resolve(connection: Connection, slugs: Iterable[str]) -> dict[str, str | Non
 def entity(connection: Connection, slug: str) -> Entity:
     """The entity of a resolved slug, with all its names."""
     rows = connection.execute(
-        "SELECT slug, name, source, sum(uses) FROM names WHERE slug = ? OR page = ? GROUP BY slug, name, source"
+        # Two look-ups: the index on pages is of named pages alone, and serves no OR.
+        "SELECT slug, name, source, sum(uses) FROM names WHERE rowid IN (SELECT rowid FROM names WHERE slug = ?"
+        " UNION SELECT rowid FROM names WHERE page = ? AND page <> '') GROUP BY slug, name, source"
         " ORDER BY source = 'page' DESC, sum(uses) DESC, name",
         (slug, slug),
     ).fetchall()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..bank.driver import Connection
 from ..bank.files import FileMissing, FileText, read_text
@@ -15,7 +15,6 @@ from ..parsers.secrets import looks_secret
 from .core_proposals import LEAST_DAYS, LEAST_RECALLS, CoreFact, propose
 from .links import Link
 from .opinions import quote
-from .state import State
 from .statements import load_ids
 from .suggestion_lines import Confirmation, Proposal, confirmation_key
 from .suggestions import PAGE, Suggestions, read_suggestions
@@ -23,6 +22,10 @@ from .validity import ACTIVE, REPEATED, Standing
 
 #: What is asked first.
 _ORDER = ("contradicts", "replaces", "supports")
+
+
+#: What was worked out for each entity, by slug.
+Units = Mapping[str, Mapping[str, Any]]
 
 
 class Answers(NamedTuple):
@@ -44,10 +47,10 @@ def read_answers(workspace: Workspace) -> Answers:
     return Answers(page, said, links)
 
 
-def questions(state: State) -> list[Confirmation]:
+def questions(units: Units) -> list[Confirmation]:
     """What could be confirmed: contradictions first, then what may have been replaced; the newest first."""
     found: dict[str, Confirmation] = {}
-    for _, unit in state.units():
+    for unit in units.values():
         for opinion in unit["opinions"]:
             for fact, relation, citation, text in opinion["doubtful"]:
                 _add(found, opinion["id"], relation, citation, fact, text)
@@ -103,16 +106,16 @@ def proposals(
     return propose(facts, core, latest)
 
 
-def confidences(state: State) -> dict[str, float]:
+def confidences(units: Units) -> dict[str, float]:
     """Every wording of every opinion, and how sure it is by now."""
     return {
         key: float(opinion["confidence"])
-        for _, unit in state.units()
+        for unit in units.values()
         for opinion in unit["opinions"]
         for key in [opinion["id"], *(member[0] for member in opinion["members"])]
     }
 
 
-def closed_facts(state: State) -> dict[str, Standing]:
+def closed_facts(units: Units) -> dict[str, Standing]:
     """The world facts that hold no more."""
-    return {row[0]: Standing(row[3], None, None, row[4], "") for _, unit in state.units() for row in unit["closed"]}
+    return {row[0]: Standing(row[3], None, None, row[4], "") for unit in units.values() for row in unit["closed"]}

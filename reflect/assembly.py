@@ -3,7 +3,7 @@ differs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from . import entity_page, opinions_page, topic_pages
@@ -24,23 +24,26 @@ class Page(NamedTuple):
     lines: tuple[Line, ...]
 
 
-def pages(state: State, entities: Iterable[str]) -> Iterator[Page]:
-    """The pages of some entities, then those that hold something of everybody."""
+def entity_pages(state: State, entities: Iterable[str]) -> Iterator[Page]:
+    """The pages of some entities."""
     for slug in sorted(entities):
         unit = state.unit(slug)
         if unit and unit["page"]:
             yield Page(unit["page"], entity_page.BLOCK, f"# {unit['name']}\n", tuple(_lines(unit["lines"])))
-    yield from _shared(state)
 
 
-def _shared(state: State) -> Iterator[Page]:
-    units = sorted(state.units(), key=lambda row: (row[1]["name"].casefold(), row[0]))
+def shared_pages(units: Mapping[str, Mapping[str, Any]]) -> Iterator[Page]:
+    """The pages that hold something of everybody. ``units``: by slug."""
+    ordered = sorted(units.items(), key=lambda row: (row[1]["name"].casefold(), row[0]))
+    # A ledger that nobody can read is none: where there are very many opinions, it is of those that have moved.
+    all_of_them = sum(len(unit["opinions"]) for unit in units.values()) <= opinions_page.MOST
     ledger: list[Line] = []
     world: list[Line] = []
     done: list[tuple[str, str, int, Line]] = []
-    for slug, unit in units:
-        if unit["ledger"]:
-            ledger += [opinions_page.heading(slug, unit["name"] or "General"), *_lines(unit["ledger"])]
+    for slug, unit in ordered:
+        told = unit["ledger"] if all_of_them or not unit["page"] else unit["moved"]
+        if told:
+            ledger += [opinions_page.heading(slug, unit["name"] or "General"), *_lines(told)]
         world += _lines(unit["world"])
         done += [(day, path, line, Line(*row)) for day, path, line, row in unit["experience"]]
     yield Page(opinions_page.OPINIONS, opinions_page.BLOCK, "# Opinions\n", tuple(ledger))

@@ -43,7 +43,7 @@ def changes_since(
     latest = _latest(connection)
     slugs |= _aged(connection, state, means, latest)
     if state.meta("decided") != decided:
-        slugs |= {slug for slug, _ in state.units()}
+        slugs |= state.slugs()
     return Changes(slugs, files, gone, latest)
 
 
@@ -120,7 +120,7 @@ def _aged(connection: Connection, state: State, means: Mapping[str, str | None],
     if before == latest:
         return set()
     if before is None or latest is None:
-        return {slug for slug, _ in state.units()}
+        return state.slugs()
     low, high = sorted((before, latest))
     rows = connection.execute(
         "SELECT DISTINCT m.slug FROM passages p JOIN mentions m ON m.passage = p.id"

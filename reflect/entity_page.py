@@ -15,6 +15,8 @@ from .validity import ACTIVE, RETRACTED, SUPERSEDED, Standing
 from .wording import cited, days, key_of, says_what_it_is, tells_an_event, told_days, trimmed
 
 BLOCK = "entity"
+#: So many facts that hold, and so many opinions, are on a page, the newest; recall finds the others.
+NOW, OPINIONS = 40, 20
 #: So much of what happened is on a page; the months below tell of the rest.
 LATELY = 12
 RELATED = 8
@@ -60,9 +62,9 @@ def entity_lines(view: EntityView) -> list[Line]:
     lines: list[Line] = []
     if what:
         lines.append(_line(what, trimmed(what.text)))
-    lines += _section("Now", [_line(one, f"- {trimmed(one.text)}") for one in sorted(now, key=_newest_first)])
+    lines += _section("Now", [_line(one, f"- {trimmed(one.text)}") for one in sorted(now, key=_newest_first)[:NOW]])
     opinions = [one for one in view.opinions if one.has_moved or not one.is_stated_on(view.page)]
-    lines += _section("Opinions", [_opinion(one) for one in sorted(opinions, key=_opinion_order)])
+    lines += _section("Opinions", [_opinion(one) for one in sorted(opinions, key=_opinion_order)[:OPINIONS]])
     recent = sorted(happened, key=_newest_first)
     lines += _section("Lately", [_event(one) for one in recent[:LATELY]])
     lines += _section("Found in the narrative", [_found(one) for one in view.found[:FOUND]])

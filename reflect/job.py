@@ -20,7 +20,7 @@ from ..bank.sync import Progress, sync
 from ..bank.ties import meanings
 from ..bank.workspace import Workspace
 from .asking import closed_facts, confidences, proposals, questions, read_answers
-from .assembly import Page, moved, pages
+from .assembly import Page, entity_pages, moved, shared_pages
 from .blocks import Line
 from .changes import NAMELESS, changes_since, digest, meant, remember
 from .citations import Maps, followed, line_map
@@ -132,16 +132,16 @@ class Run:
         touched, doubtful = close_facts(self.bench, slugs, show)
         slugs |= touched
         show = self._shown("pages", len(slugs))
-        self.units = write_units(self.bench, slugs, doubtful, show)
+        self.differ = write_units(self.bench, slugs, doubtful, show)
+        self.units = dict(self.state.units())
         return sorted(slugs)
 
     def run(self, options: Options) -> Report:
         """The whole job: work, write, commit, remember."""
         slugs = self.work(options.since)
         if options.forget:
-            everyone = {slug for slug, unit in self.state.units() if unit["page"]}
-            forget(self.workspace, list(pages(self.state, everyone)), options.forget)
-            slugs = sorted({*slugs, *everyone})
+            slugs = sorted(self.units)
+            forget(self.workspace, self._pages(slugs), options.forget)
         added = self._add_to_core(options.dry_run)
         planned, problems = self.plan(slugs)
         asking = self._ask(added)
@@ -158,7 +158,7 @@ class Run:
         problems += [(path, 1, message) for path, message in self.paths.collisions]
         problems += [(PAGE, 1, self.answers.said.problem)] if self.answers.said.problem else []
         problems += [(PAGE, 1, f"not added to {added.path}: {why}") for why in added.problems.values()]
-        moved_opinions, closed = differences(self.units.values(), *self._told(), self.is_first)
+        moved_opinions, closed = differences(self.differ.values(), *self._told(), self.is_first)
         report = Report(
             len(slugs),
             options.dry_run,
@@ -218,21 +218,21 @@ class Run:
             self.workspace,
             self.connection,
             self.means,
-            closed_facts(self.state),
-            confidences(self.state),
+            closed_facts(self.units),
+            confidences(self.units),
             core,
             self.changes.latest or self.today,
         )
         old = self._page_bytes()
         wanted = [one._replace(citation=followed(one.citation, self.maps)) for one in wanted]
-        asked = [one._replace(citation=followed(one.citation, self.maps)) for one in questions(self.state)]
+        asked = [one._replace(citation=followed(one.citation, self.maps)) for one in questions(self.units)]
         new = render_suggestions(old, asked, wanted, self.today, applied=added.keys, problems=added.problems)
         self.asked = read_suggestions(new.decode("utf-8", "surrogateescape")).open
         return new if new != old else b""
 
     def plan(self, slugs: Sequence[str]) -> tuple[list[PageChange], list[tuple[str, int, str]]]:
         """Every page as it should be, and what is wrong with those that are left alone."""
-        wanted = list(pages(self.state, slugs))
+        wanted = self._pages(slugs)
         maps: Maps = {}
         earlier: dict[str, PageChange] = {}
         for _ in range(_ROUNDS):
@@ -253,6 +253,9 @@ class Run:
         problems = [(c.path, c.damage.line, c.damage.message) for c in planned if c.damage]
         return planned, problems
 
+    def _pages(self, slugs: Sequence[str]) -> list[Page]:
+        return [*entity_pages(self.state, slugs), *shared_pages(self.units)]
+
     def _planned(self, page: Page, lines: list[Line], earlier: PageChange | None) -> PageChange:
         """A page as it should be; as it was planned before where its lines are the same."""
         if earlier and earlier.lines == tuple(lines):
@@ -267,6 +270,8 @@ class Run:
         fresh = open_fresh(self.workspace, no_sync=True)
         try:
             present = dict(fresh.connection.execute("SELECT path, hash FROM files").fetchall())
+            # What is on the pages now is known already when the next run looks for what people wrote.
+            read_hand_lines(self.workspace, fresh.connection, self.state, self.today)
         finally:
             fresh.connection.close()
         ours = {change.path for change in written}

@@ -12,6 +12,8 @@ from .opinions import Opinion
 from .wording import key_of, trimmed
 
 BLOCK, OPINIONS = "opinions", "bank/opinions.md"
+#: With more opinions than this, those that stand as they were stated are on their entities' pages alone.
+MOST = 1000
 
 
 def ledger_lines(opinions: Sequence[Opinion]) -> list[Line]:

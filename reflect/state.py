@@ -21,7 +21,7 @@ _TABLES = (
     # A Markdown file as it was when its facts were worked on; slugs: JSON, the entities that it speaks of.
     "CREATE TABLE files (path TEXT PRIMARY KEY, hash TEXT NOT NULL, slugs TEXT NOT NULL)",
     # What is on the pages for one entity (slug "": facts of none): JSON.
-    "CREATE TABLE units (slug TEXT PRIMARY KEY, unit TEXT NOT NULL)",
+    "CREATE TABLE units (slug TEXT PRIMARY KEY, unit TEXT NOT NULL, lines TEXT NOT NULL)",
     # How the facts of one entity close each other: fact to standings, JSON.
     "CREATE TABLE closings (slug TEXT NOT NULL, fact TEXT NOT NULL, standings TEXT NOT NULL, PRIMARY KEY (slug, fact))",
     "CREATE INDEX closings_fact ON closings(fact)",
@@ -69,27 +69,34 @@ class State:
         for table in ("files", "found", "hand"):
             self.connection.executemany(f"DELETE FROM {table} WHERE path = ?", [(path,) for path in gone])
 
+    def slugs(self) -> set[str]:
+        """The entities that have a unit."""
+        return {row[0] for row in self.connection.execute("SELECT slug FROM units")}
+
     def units(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """(slug, unit), by slug."""
+        """(slug, unit without the lines of its page), by slug."""
         for slug, unit in self.connection.execute("SELECT slug, unit FROM units ORDER BY slug").fetchall():
             yield slug, json.loads(unit)
 
     def unit(self, slug: str) -> dict[str, Any] | None:
-        row = self.connection.execute("SELECT unit FROM units WHERE slug = ?", (slug,)).fetchone()
-        return dict(json.loads(row[0])) if row else None
+        """One unit, whole; None where there is none."""
+        row = self.connection.execute("SELECT unit, lines FROM units WHERE slug = ?", (slug,)).fetchone()
+        return {**json.loads(row[0]), "lines": json.loads(row[1])} if row else None
 
     def set_unit(self, slug: str, unit: Mapping[str, Any] | None) -> None:
         self.connection.execute("DELETE FROM units WHERE slug = ?", (slug,))
         if unit is not None:
-            self.connection.execute("INSERT INTO units VALUES (?, ?)", (slug, json.dumps(unit, ensure_ascii=False)))
+            rest = {name: value for name, value in unit.items() if name != "lines"}
+            row = (slug, json.dumps(rest, ensure_ascii=False), json.dumps(unit["lines"], ensure_ascii=False))
+            self.connection.execute("INSERT INTO units VALUES (?, ?, ?)", row)
 
     def follow(self, maps: Maps) -> None:
         """Let what is kept cite pages as they are now: ``maps``, see ``citations``."""
         if any(any(old != new for old, new in lines.items()) for lines in maps.values()):
-            for slug, unit in self.connection.execute("SELECT slug, unit FROM units").fetchall():
-                after = followed(unit, maps)
-                if after != unit:
-                    self.connection.execute("UPDATE units SET unit = ? WHERE slug = ?", (after, slug))
+            for slug, *texts in self.connection.execute("SELECT slug, unit, lines FROM units").fetchall():
+                after = [followed(text, maps) for text in texts]
+                if after != texts:
+                    self.connection.execute("UPDATE units SET unit = ?, lines = ? WHERE slug = ?", (*after, slug))
 
     def closings(self, facts: Iterable[str]) -> dict[str, list[list[Any]]]:
         """fact to all standings that any of its entities gives it."""

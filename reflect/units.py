@@ -161,6 +161,7 @@ def _unit(bench: Bench, slug: str, by_lead: _ByLead, pairs: Any) -> dict[str, An
         "world": [],
         "experience": [],
         "ledger": [],
+        "moved": [],
         "opinions": [],
         "pairs": pairs or [],
         "closed": [
@@ -179,6 +180,7 @@ def _unit(bench: Bench, slug: str, by_lead: _ByLead, pairs: Any) -> dict[str, An
     held_here = [one for one in opinions if one.owner == slug]
     told = [one for one in held_here if one.has_moved or not one.is_stated_on(OPINIONS)]
     unit["ledger"] = [_row(line) for line in ledger_lines(told)]
+    unit["moved"] = [_row(line) for line in ledger_lines([one for one in told if one.has_moved])]
     unit["opinions"] = [_opinion(one) for one in held_here]
     if page:
         related = [(named, bench.page_of(near)) for near, named in _related(bench, slug)]

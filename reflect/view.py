@@ -42,7 +42,7 @@ def look(workspace: Workspace, *, now: datetime, scorer: Scorer | None, progress
     with opened(workspace, scorer, on_disk=False) as (connection, state):
         run = Run(workspace, connection, state, now.date(), scorer)
         run.work()
-        opinions = [{**one, "owner": slug} for slug, unit in state.units() for one in unit["opinions"]]
+        opinions = [{**one, "owner": slug} for slug, unit in run.units.items() for one in unit["opinions"]]
         keys = [row[0] for row in connection.execute("SELECT DISTINCT key FROM passages WHERE kind = 'world'")]
         statements = run.hand.applied(load_ids(connection, run.means, keys), run.hand.own)
         standings = standings_of(state, statements)
