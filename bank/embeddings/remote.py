@@ -25,8 +25,8 @@ _BLANK = "."
 
 
 class Wire(Protocol):
-    """The protocol of a provider: what is sent, and what the answer means. ``name``: what messages call it.
-    ``form``: how questions differ from documents, for the fingerprint. ``batches``: whether it is a ``BatchWire``."""
+    """The protocol of a provider: what is sent, and what the answer means. ``provider``: whose protocol it is, for the
+    fingerprint. ``name``: the service that is reached by it, as settings and messages call it. ``form``: how questions differ from documents, for the fingerprint. ``batches``: whether it is a ``BatchWire``."""
 
     provider: str
     name: str
@@ -74,7 +74,7 @@ class RemoteEmbedder:
         sleep: Callable[[float], None] | None = None,
     ) -> None:
         self.wire, self.batch = wire, batch or BatchSettings()
-        self.provider, self.model, self.max_tokens = wire.provider, wire.model, wire.max_tokens
+        self.provider, self.model, self.max_tokens = wire.name, wire.model, wire.max_tokens
         self.dimensions = dimensions
         own = {name.casefold(): name for name in headers or {}}
         sent = {name: value for name, value in wire.headers(key).items() if name.casefold() not in own}

@@ -103,7 +103,7 @@ def test_many_passages_are_embedded_behind_a_question(tmp_path: Path, provider: 
     provider.plan = [lambda answer: answer, late]
     answer = recall(folder)
     assert (answer["provider"], bool(answer["results"])) == ("static", True)
-    assert f"{FEW + 20} passages are not embedded by openai m yet" in answer["warning"]
+    assert f"{FEW + 20} passages are not embedded by openai-compatible m yet" in answer["warning"]
     wait_for(lambda: len(provider.embeddings()) == 2)
     assert is_running(memory(folder, provider))
     # Another question starts no second one, and does not wait.
@@ -113,13 +113,13 @@ def test_many_passages_are_embedded_behind_a_question(tmp_path: Path, provider: 
     wait_for(lambda: not is_running(memory(folder, provider)))
     assert len(asked(provider)) == FEW + 20
     answer = recall(folder)
-    assert (answer["provider"], answer["warning"]) == ("openai", None)
+    assert (answer["provider"], answer["warning"]) == ("openai-compatible", None)
 
 
 def test_few_passages_are_embedded_while_the_question_waits(tmp_path: Path, provider: Provider) -> None:
     folder = root(tmp_path, FEW)
     answer = recall(folder)
-    assert (answer["provider"], answer["warning"], count(folder)) == ("openai", None, FEW)
+    assert (answer["provider"], answer["warning"], count(folder)) == ("openai-compatible", None, FEW)
 
 
 @pytest.mark.parametrize("value", ["0", "false", " No "])

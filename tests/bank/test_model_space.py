@@ -206,7 +206,7 @@ def test_every_passage_gets_its_vector_and_the_next_run_asks_nothing(tmp_path: P
     assert run(memory(tmp_path, provider)) == FillReport(0, 0, 0, [])
     assert not provider.requests
     answer = ask(memory(tmp_path, provider))
-    assert (answer["provider"], answer["model"], answer["warning"]) == ("openai", "m", None)
+    assert (answer["provider"], answer["model"], answer["warning"]) == ("openai-compatible", "m", None)
 
 
 def test_the_same_text_in_many_places_is_asked_for_once(tmp_path: Path, provider: Provider) -> None:
@@ -251,7 +251,7 @@ def test_a_rebuilt_index_gives_the_same_answers_and_asks_nobody(tmp_path: Path, 
     run(memory(tmp_path, provider))
     questions = ["Line 3 of the log", "subject 5", "tea"]
     grown = [ask(memory(tmp_path, provider), text) for text in questions]
-    assert {answer["provider"] for answer in grown} == {"openai"}
+    assert {answer["provider"] for answer in grown} == {"openai-compatible"}
     seen(provider)
     remove(memory(tmp_path, provider))
     run(memory(tmp_path, provider))
@@ -384,13 +384,13 @@ def test_another_model_re_embeds_everything_and_questions_are_answered_meanwhile
     seen(provider)
     other = memory(tmp_path, provider, "other")
     answer = ask(other)
-    assert (answer["provider"], answer["fallback"]) == ("static", "openai")
+    assert (answer["provider"], answer["fallback"]) == ("static", "openai-compatible")
     assert answer["results"]
-    assert answer["warning"] == "40 passages are not embedded by openai other yet; the built-in model answers"
+    assert answer["warning"] == "40 passages are not embedded by openai-compatible other yet; the built-in model answers"
     assert not provider.requests
     assert run(other).embedded == 40
     answer = ask(other)
-    assert (answer["provider"], answer["model"], answer["warning"]) == ("openai", "other", None)
+    assert (answer["provider"], answer["model"], answer["warning"]) == ("openai-compatible", "other", None)
     seen(provider)
     # The one before is known still.
     assert run(memory(tmp_path, provider)) == FillReport(0, 40, 0, [])
@@ -555,7 +555,7 @@ def test_questions_are_answered_in_time_and_do_not_ask_again(
         answer = ask(workspace)
         assert time.monotonic() - began < 3
         assert answer["results"]
-        assert (answer["provider"], answer["fallback"]) == ("static", "openai")
+        assert (answer["provider"], answer["fallback"]) == ("static", "openai-compatible")
         assert "the built-in model answers" in answer["warning"]
         assert SECRET not in json.dumps(answer)
         asked = len(provider.requests)
@@ -568,7 +568,7 @@ def test_questions_are_answered_in_time_and_do_not_ask_again(
         provider.plan = []
         pause_module.forget(workspace.index_dir)
         run(memory(tmp_path, provider))
-        assert ask(memory(tmp_path, provider))["provider"] == "openai"
+        assert ask(memory(tmp_path, provider))["provider"] == "openai-compatible"
     assert provider.url == healthy
 
 
@@ -669,12 +669,12 @@ def test_two_at_once(tmp_path: Path, provider: Provider) -> None:
         answer = ask(memory(tmp_path, provider))
         assert time.monotonic() - began < 2
         assert (answer["provider"], answer["stale"]) == ("static", False)
-        assert "60 passages are not embedded by openai m yet" in answer["warning"]
+        assert "60 passages are not embedded by openai-compatible m yet" in answer["warning"]
         released.set()
         assert process.wait(30) == 0
     assert sorted(seen(provider)) == sorted(lines(60))
     assert count(workspace) == 60
-    assert ask(memory(tmp_path, provider))["provider"] == "openai"
+    assert ask(memory(tmp_path, provider))["provider"] == "openai-compatible"
 
 
 def test_others_write_while_the_provider_is_waited_for(tmp_path: Path, provider: Provider) -> None:
@@ -817,7 +817,7 @@ def test_a_question_never_waits_for_a_batch(tmp_path: Path, provider: Provider) 
     began = time.monotonic()
     answer = told(tmp_path, variables, "recall", "Line 3 of the log")
     assert time.monotonic() - began < 5
-    assert answer["provider"] == "openai"
+    assert answer["provider"] == "openai-compatible"
     assert not [request for request in provider.requests if "batches" in request.path]
 
 
@@ -935,7 +935,7 @@ def test_another_width_with_the_extensions_table(
             told = dict(connection.execute("SELECT key, value FROM meta").fetchall())
             assert told["model_nearest"] == "yes"
             assert connection.execute("SELECT count(*) FROM model_nearest").fetchone() == (31,)
-        assert ask(memory(tmp_path, provider))["provider"] == "openai"
+        assert ask(memory(tmp_path, provider))["provider"] == "openai-compatible"
 
 
 def test_nothing_is_left_lying_about(tmp_path: Path, provider: Provider) -> None:

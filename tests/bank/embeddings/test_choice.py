@@ -267,7 +267,7 @@ def test_a_damaged_install_leaves_keyword_search(chosen: Any, monkeypatch: pytes
 
 def test_ollama_needs_nothing(chosen: Any) -> None:
     found = chosen({"provider": "ollama"}, OPENAI_API_KEY=SECRET)
-    assert (provider_of(found), found.requested, remote(found).model) == ("openai", "ollama", "nomic-embed-text")
+    assert (provider_of(found), found.requested, remote(found).model) == ("ollama", "ollama", "nomic-embed-text")
     assert remote(found).transport.base_url == "http://127.0.0.1:11434/v1"
     assert key_of(found) == ""
     found = chosen({"provider": "ollama", "model": "qwen3-embedding", "remote": {"baseUrl": "http://gpu:11434/"}})
