@@ -16,10 +16,10 @@ from typing import NamedTuple, TypeVar
 
 from . import spaces
 from .driver import Connection, DatabaseError
+from .embedding_lock import Role, embedding_lock
 from .embeddings.cache import VectorCache
 from .embeddings.pause import forget, pause
 from .embeddings.protocol import Backfiller, Embedder, EmbeddingFault, Vector
-from .errors import MemoryFault
 from .files import writer_lock
 from .index import fault_of_database, open_to_write, transaction
 from .static_space import embedded_text
@@ -39,9 +39,7 @@ _SAME_MODEL = 0.98
 #: So many requests may be refused for what is in them before the provider is taken to be at fault.
 _REFUSALS = 12
 _OF_A_TEXT = ("answer", "input")
-#: Seconds that whoever indexes waits for another who may only be looking whether somebody does.
-_GLANCE = 0.5
-_LOCK, _STATE = "embedding.lock", "batches.json"
+_STATE = "batches.json"
 _PROBE_KEY = "model_probe"
 Answer = TypeVar("Answer")
 
@@ -56,18 +54,9 @@ class FillReport(NamedTuple):
     notes: list[str]
 
 
-def is_running(workspace: Workspace) -> bool:
-    """Whether some process is embedding this workspace, or none can, as its lock cannot be had."""
-    if not os.path.exists(_lock(workspace)):
-        return False
-    try:
-        with writer_lock(_lock(workspace), 0.0, "looking"):
-            return False
-    except MemoryFault:
-        return True
-
-
-def fill_chosen(workspace: Workspace, *, progress: Progress | None = None, timeout: float = 60.0) -> FillReport | None:
+def fill_chosen(
+    workspace: Workspace, *, progress: Progress | None = None, timeout: float = 60.0, role: Role = "command"
+) -> FillReport | None:
     """Embed what has no vector yet by the provider that is configured; None where that is the built-in model.
 
     A local model that is not here is fetched, and so is a rerank model. See ``fill``.
@@ -78,7 +67,7 @@ def fill_chosen(workspace: Workspace, *, progress: Progress | None = None, timeo
     embedder = workspace.models.choice(download=True).embedder
     if embedder is None or embedder.provider == "static":
         return None
-    return fill(workspace, embedder, progress=progress, timeout=timeout)
+    return fill(workspace, embedder, progress=progress, timeout=timeout, role=role)
 
 
 def fill(
@@ -88,14 +77,15 @@ def fill(
     progress: Progress | None = None,
     timeout: float = 60.0,
     batches: bool = True,
+    role: Role = "question",
 ) -> FillReport:
     """Embed what has no vector yet. ``timeout``: seconds to wait for another writer, batch by batch. ``batches``:
-    whether there is time for a provider's own way for backfills.
+    whether there is time for a provider's own way for backfills. ``role``: see ``embedding_lock``.
 
     Never raises for what the provider does: what could not be embedded stays pending and is told in ``notes``. Raises
     ``Busy`` where another process is embedding or the writer lock is not had in time.
     """
-    with writer_lock(_lock(workspace), min(timeout, _GLANCE), "embedding"):
+    with embedding_lock(workspace, timeout, role):
         try:
             connection = _opened(workspace, timeout)
             try:
@@ -104,10 +94,6 @@ def fill(
                 connection.close()
         except DatabaseError as error:
             raise fault_of_database(error, workspace) from None
-
-
-def _lock(workspace: Workspace) -> str:
-    return os.path.join(workspace.index_dir, _LOCK)
 
 
 def _opened(workspace: Workspace, timeout: float) -> Connection:

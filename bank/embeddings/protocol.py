@@ -26,8 +26,8 @@ class EmbeddingFault(MemoryFault):
 class Embedder(Protocol):
     """A model that turns texts into vectors. Making one is cheap: nothing is loaded or asked before the first call."""
 
-    #: ``static``, ``local``, ``openai``, ``gemini``, ``voyage``, or the name of a service that speaks one of their protocols
-    #: (``services``), as the settings call it; and the model's name as its users know it.
+    #: ``static``, ``local``, ``openai``, ``gemini``, ``voyage``, or the name of a service that speaks a protocol of
+    #: theirs (``services``); and the model's name as its users know it.
     provider: str
     model: str
     #: What vectors depend on besides the text: provider, model, end point, prompt form, asked dimensions, splitting of

@@ -26,7 +26,8 @@ _BLANK = "."
 
 class Wire(Protocol):
     """The protocol of a provider: what is sent, and what the answer means. ``provider``: whose protocol it is, for the
-    fingerprint. ``name``: the service that is reached by it, as settings and messages call it. ``form``: how questions differ from documents, for the fingerprint. ``batches``: whether it is a ``BatchWire``."""
+    fingerprint; ``name``: the service that is asked, as settings and messages call it. ``form``: how questions differ
+    from documents, for the fingerprint. ``batches``: whether it is a ``BatchWire``."""
 
     provider: str
     name: str

@@ -289,6 +289,7 @@ def vector_engine(bank: Bank) -> dict[str, Any]:
 
 def reset_command(yes: bool, embeddings: bool, workspace: str, agent: str, as_json: bool) -> int:
     """Delete the index, after asking where a terminal is there to answer."""
+    from ..bank.embedding_lock import embedding_lock
     from ..bank.embeddings import cache
     from ..bank.files import writer_lock
     from ..bank.index import remove
@@ -301,7 +302,7 @@ def reset_command(yes: bool, embeddings: bool, workspace: str, agent: str, as_js
             raise MemoryFault("nothing was deleted")
     removed: list[str] = []
     if os.path.isdir(bank.index_dir):
-        with writer_lock(bank.lock_path, 10.0, "resetting"):
+        with embedding_lock(bank, 10.0, "command"), writer_lock(bank.lock_path, 10.0, "resetting"):
             removed = remove(bank)
             if embeddings and cache.remove(bank.index_dir):
                 removed.append(f".memory/{cache.FILE}")

@@ -1,4 +1,5 @@
-"""What several test modules of this room need: a folder in which permissions hold, also where root runs the tests."""
+"""What several test modules of this room need: a folder in which permissions hold, also where root runs the tests, and
+a provider of embeddings on this machine."""
 
 from __future__ import annotations
 
@@ -7,14 +8,20 @@ import functools
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+from openclaw_memory.bank.embeddings.models import Models
+from openclaw_memory.bank.embeddings.settings import BatchSettings, EmbeddingSettings, RemoteSettings
 from openclaw_memory.bank.workspace import Workspace
 from openclaw_memory.recall.engine import recall
+
+from .embeddings.conftest import SECRET, Provider, served
 
 NOBODY = 65534
 
@@ -64,3 +71,34 @@ def lent(tmp_path: Path) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+    """A server of vectors, reached without a proxy."""
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    yield from served()
+
+
+def asking(root: Path, server: Provider, model: str = "m", **more: Any) -> Workspace:
+    """A workspace as its configuration would have it; each call is a process of its own as far as models go."""
+    remote = RemoteSettings(f"{server.url}/v1", SECRET, batch=BatchSettings(enabled=False))
+    found = EmbeddingSettings(provider="openai-compatible", model=model, remote=remote)._replace(**more)
+    return Workspace(str(root), models=Models(found))
+
+
+def search_settings(server: Provider, batch: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The same as a configuration file says it."""
+    remote = {"baseUrl": f"{server.url}/v1", "apiKey": SECRET, "batch": batch or {"enabled": False}}
+    return {"memory": {"search": {"provider": "openai-compatible", "model": "m", "remote": remote}}}
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 30.0) -> None:
+    """Wait until something is so; fails where it does not come."""
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it did not come"
+        time.sleep(0.02)

@@ -17,32 +17,20 @@ import pytest
 from openclaw_memory.bank import background, freshness, spaces
 from openclaw_memory.bank.background import BACKGROUND, start_indexing
 from openclaw_memory.bank.driver import connect
-from openclaw_memory.bank.embeddings.models import Models
-from openclaw_memory.bank.embeddings.settings import BatchSettings, EmbeddingSettings, RemoteSettings
-from openclaw_memory.bank.model_space import PROBE, is_running
-from openclaw_memory.bank.workspace import Workspace
+from openclaw_memory.bank.embedding_lock import is_running
+from openclaw_memory.bank.model_space import PROBE
 
-from .embeddings.conftest import SECRET, Provider, served
+from .conftest import asking, search_settings, wait_for
+from .embeddings.conftest import Provider
 
 FEW = freshness.FEW
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
-    for name in ("http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    yield from served()
 
 
 @pytest.fixture(autouse=True)
 def environment(tmp_path: Path, provider: Provider, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What a process that is started finds; none is left when a test ends."""
-    remote = {"baseUrl": f"{provider.url}/v1", "apiKey": SECRET, "batch": {"enabled": False}}
-    search = {"provider": "openai-compatible", "model": "m", "remote": remote}
     path = tmp_path / "openclaw.json"
-    path.write_text(json.dumps({"memory": {"search": search}}), encoding="utf-8")
+    path.write_text(json.dumps(search_settings(provider)), encoding="utf-8")
     for name in list(os.environ):
         if name.startswith("OPENCLAW_"):
             monkeypatch.delenv(name)
@@ -62,6 +50,23 @@ def root(tmp_path: Path, count: int) -> Path:
     return folder
 
 
+def late(seconds: float = 60.0) -> tuple[threading.Event, Callable[[Any], Any]]:
+    """An answer that waits to be let go, or for somebody to go away."""
+    released = threading.Event()
+
+    def step(answer: Any) -> Any:
+        released.wait(seconds)
+        return answer
+
+    return released, step
+
+
+def ours(folder: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
+    """Another command, by a process that ends."""
+    command = [sys.executable, "-m", "openclaw_memory", *words, "--json", "--workspace", str(folder)]
+    return subprocess.run(command, capture_output=True, timeout=60, check=False)
+
+
 def recall(folder: Path, *, cwd: Path | None = None, **variables: str) -> dict[str, Any]:
     """A real question, by a process that ends."""
     command = [sys.executable, "-m", "openclaw_memory", "recall", "Line 3", "--json", "--workspace", str(folder)]
@@ -78,19 +83,6 @@ def count(folder: Path) -> int:
         return spaces.count(connection, spaces.MODEL)
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 30.0) -> None:
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it did not come"
-        time.sleep(0.05)
-
-
-def memory(folder: Path, server: Provider) -> Workspace:
-    remote = RemoteSettings(f"{server.url}/v1", SECRET, batch=BatchSettings(enabled=False))
-    models = Models(EmbeddingSettings(provider="openai-compatible", model="m", remote=remote))
-    return Workspace(str(folder), models=models)
-
-
 def test_many_passages_are_embedded_behind_a_question(tmp_path: Path, provider: Provider) -> None:
     """The process that answered has ended long before the one that embeds does."""
     folder = root(tmp_path, FEW + 20)
@@ -105,12 +97,12 @@ def test_many_passages_are_embedded_behind_a_question(tmp_path: Path, provider: 
     assert (answer["provider"], bool(answer["results"])) == ("static", True)
     assert f"{FEW + 20} passages are not embedded by openai-compatible m yet" in answer["warning"]
     wait_for(lambda: len(provider.embeddings()) == 2)
-    assert is_running(memory(folder, provider))
+    assert is_running(asking(folder, provider))
     # Another question starts no second one, and does not wait.
     assert recall(folder)["provider"] == "static"
     released.set()
     wait_for(lambda: count(folder) == FEW + 20)
-    wait_for(lambda: not is_running(memory(folder, provider)))
+    wait_for(lambda: not is_running(asking(folder, provider)))
     assert len(asked(provider)) == FEW + 20
     answer = recall(folder)
     assert (answer["provider"], answer["warning"]) == ("openai-compatible", None)
@@ -138,7 +130,7 @@ def test_what_is_started_is_remembered_until_it_ends(
 ) -> None:
     """Many questions in a long-lived process: one process at a time, and none is left as a zombie."""
     folder = root(tmp_path, FEW + 1)
-    workspace = memory(folder, provider)
+    workspace = asking(folder, provider)
     for _ in range(5):
         assert start_indexing(workspace)
     (process,) = background._started.values()
@@ -159,7 +151,7 @@ def test_a_lock_that_a_killed_process_left_is_none(tmp_path: Path, provider: Pro
     (folder / ".memory" / "embedding.lock.holder").write_text("process 1 is embedding")
     recall(folder)
     wait_for(lambda: count(folder) == FEW + 1)
-    wait_for(lambda: not is_running(memory(folder, provider)))
+    wait_for(lambda: not is_running(asking(folder, provider)))
 
 
 def test_modules_of_the_current_folder_are_not_run(tmp_path: Path, provider: Provider) -> None:
@@ -171,7 +163,7 @@ def test_modules_of_the_current_folder_are_not_run(tmp_path: Path, provider: Pro
     before = os.getcwd()
     try:
         os.chdir(here)
-        assert start_indexing(memory(folder, provider))
+        assert start_indexing(asking(folder, provider))
     finally:
         os.chdir(before)
     (process,) = background._started.values()
@@ -186,4 +178,78 @@ def test_a_process_that_cannot_be_started(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
-    assert not start_indexing(memory(root(tmp_path, 1), provider))
+    assert not start_indexing(asking(root(tmp_path, 1), provider))
+
+
+# Making way
+
+
+def test_index_takes_over_from_one_in_the_background(tmp_path: Path, provider: Provider) -> None:
+    """A provider that did not answer kept ``index`` busy for as long as the process behind had patience."""
+    folder = root(tmp_path, FEW + 20)
+    released, step = late()
+    provider.plan = [lambda answer: answer, step]
+    workspace = asking(folder, provider)
+    assert start_indexing(workspace)
+    (process,) = background._started.values()
+    wait_for(lambda: len(provider.embeddings()) == 2)
+    began = time.monotonic()
+    done = ours(folder, "index")
+    assert (done.returncode, json.loads(done.stdout)["embeddings"]["pending"]) == (0, 0), done.stderr.decode()
+    assert time.monotonic() - began < 10
+    assert process.wait(5) == 75
+    released.set()
+    assert count(folder) == FEW + 20
+
+
+def test_reset_waits_for_nobody_in_the_background(tmp_path: Path, provider: Provider) -> None:
+    """The index was deleted under a process that went on to write into what was deleted."""
+    folder = root(tmp_path, FEW + 20)
+    released, step = late()
+    provider.plan = [lambda answer: answer, step]
+    assert start_indexing(asking(folder, provider))
+    (process,) = background._started.values()
+    wait_for(lambda: len(provider.embeddings()) == 2)
+    done = ours(folder, "reset", "--yes")
+    assert (done.returncode, process.wait(5)) == (0, 75), done.stderr.decode()
+    assert ".memory/index.sqlite" in json.loads(done.stdout)["removed"]
+    released.set()
+    assert not (folder / ".memory" / "index.sqlite").exists()
+
+
+def test_a_command_that_embeds_is_left_alone(tmp_path: Path, provider: Provider) -> None:
+    folder = root(tmp_path, FEW + 20)
+    released, step = late()
+    provider.plan = [lambda answer: answer, step]
+    command = [sys.executable, "-m", "openclaw_memory", "index", "--workspace", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        wait_for(lambda: len(provider.embeddings()) == 2)
+        for words in (["index"], ["reset", "--yes"]):
+            done = ours(folder, *words)
+            assert done.returncode == 75
+            assert f"process {process.pid} is embedding" in done.stderr.decode()
+        released.set()
+        assert process.wait(30) == 0
+    assert count(folder) == FEW + 20
+
+
+@pytest.mark.parametrize("change", ["another model", "no JSON", "gone"])
+def test_other_settings_end_it(tmp_path: Path, provider: Provider, change: str) -> None:
+    folder, path = root(tmp_path, FEW + 20), tmp_path / "openclaw.json"
+    released, step = late()
+    provider.plan = [lambda answer: answer, step]
+    assert start_indexing(asking(folder, provider))
+    (process,) = background._started.values()
+    wait_for(lambda: len(provider.embeddings()) == 2)
+    # What has nothing to do with it changes nothing.
+    settings = search_settings(provider) | {"gateway": {"port": 1}}
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    time.sleep(0.8)
+    assert process.poll() is None
+    if change == "gone":
+        path.unlink()
+    else:
+        settings["memory"]["search"]["model"] = "other"
+        path.write_text("{" if change == "no JSON" else json.dumps(settings), encoding="utf-8")
+    assert process.wait(5) == 75
+    released.set()

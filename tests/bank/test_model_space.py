@@ -22,39 +22,32 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from openclaw_memory.bank import model_space, spaces
+from openclaw_memory.bank import spaces
 from openclaw_memory.bank.driver import connect, load_vectors
+from openclaw_memory.bank.embedding_lock import is_running
 from openclaw_memory.bank.embeddings import cache as cache_module
 from openclaw_memory.bank.embeddings import pause as pause_module
 from openclaw_memory.bank.embeddings import transport
 from openclaw_memory.bank.embeddings.cache import digest
 from openclaw_memory.bank.embeddings.models import Models
 from openclaw_memory.bank.embeddings.protocol import EmbeddingFault
-from openclaw_memory.bank.embeddings.settings import BatchSettings, EmbeddingSettings, RemoteSettings
+from openclaw_memory.bank.embeddings.settings import EmbeddingSettings
 from openclaw_memory.bank.embeddings.transport import Patience
 from openclaw_memory.bank.errors import Busy
 from openclaw_memory.bank.files import writer_lock
 from openclaw_memory.bank.index import remove
-from openclaw_memory.bank.model_space import PROBE, FillReport, fill_chosen, in_time, is_running
+from openclaw_memory.bank.model_space import PROBE, FillReport, fill_chosen, in_time
 from openclaw_memory.bank.sync import sync
 from openclaw_memory.bank.vectors import quantised
 from openclaw_memory.bank.vectors import width as width_of
 from openclaw_memory.bank.workspace import Workspace
 from openclaw_memory.recall.engine import recall
 
-from .embeddings.conftest import SECRET, Provider, Reply, served, vector
+from .conftest import asking, search_settings, wait_for
+from .embeddings.conftest import SECRET, Provider, Reply, vector
 
 NOW = datetime(2026, 1, 12, 9, tzinfo=UTC)
 QUICK = Patience(connect=1.0, read=0.5, retries=1, backoff=0.01, longest=0.5, total=1.0)
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
-    for name in ("http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    yield from served()
 
 
 @pytest.fixture(autouse=True)
@@ -88,13 +81,6 @@ def changed(change: Callable[[list[float]], list[float]]) -> Callable[[Any], Any
         return answer
 
     return step
-
-
-def memory(root: Path, server: Provider, model: str = "m", **more: Any) -> Workspace:
-    """A workspace as its configuration would have it; each call is a process of its own as far as models go."""
-    remote = RemoteSettings(f"{server.url}/v1", batch=BatchSettings(enabled=False))
-    found = EmbeddingSettings(provider="openai-compatible", model=model, remote=remote)._replace(**more)
-    return Workspace(str(root), models=Models(found))
 
 
 def lines(count: int, start: int = 0) -> list[str]:
@@ -151,22 +137,10 @@ def ask(workspace: Workspace, text: str = "Line 3 of the log") -> dict[str, Any]
     return recall(workspace, text, now=NOW)
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 30.0) -> None:
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it did not come"
-        time.sleep(0.02)
-
-
 def environment(root: Path, server: Provider, batch: dict[str, Any] | None = None, **more: str) -> dict[str, str]:
     """What a process of ours needs to use the server."""
-    search = {
-        "provider": "openai-compatible",
-        "model": "m",
-        "remote": {"baseUrl": f"{server.url}/v1", "apiKey": SECRET, "batch": batch or {"enabled": False}},
-    }
     path = root / "openclaw.json"
-    path.write_text(json.dumps({"memory": {"search": search}}), encoding="utf-8")
+    path.write_text(json.dumps(search_settings(server, batch)), encoding="utf-8")
     kept = {name: value for name, value in os.environ.items() if not name.startswith("OPENCLAW_")}
     return kept | {"OPENCLAW_CONFIG_PATH": str(path), "OPENCLAW_MEMORY_BACKGROUND": "0", **more}
 
@@ -198,21 +172,21 @@ def started(root: Path, variables: dict[str, str], *words: str) -> Iterator[subp
 
 def test_every_passage_gets_its_vector_and_the_next_run_asks_nothing(tmp_path: Path, provider: Provider) -> None:
     write(tmp_path, "a.md", lines(40))
-    workspace = memory(tmp_path, provider)
+    workspace = asking(tmp_path, provider)
     report = run(workspace)
     assert report == FillReport(40, 0, 0, [])
     assert vectors(workspace) == {text: whole(text) for text in lines(40)}
     assert seen(provider) == lines(40)
-    assert run(memory(tmp_path, provider)) == FillReport(0, 0, 0, [])
+    assert run(asking(tmp_path, provider)) == FillReport(0, 0, 0, [])
     assert not provider.requests
-    answer = ask(memory(tmp_path, provider))
+    answer = ask(asking(tmp_path, provider))
     assert (answer["provider"], answer["model"], answer["warning"]) == ("openai-compatible", "m", None)
 
 
 def test_the_same_text_in_many_places_is_asked_for_once(tmp_path: Path, provider: Provider) -> None:
     for name in "abc":
         write(tmp_path, f"{name}.md", ["Tea is ready.", *lines(5)])
-    workspace = memory(tmp_path, provider)
+    workspace = asking(tmp_path, provider)
     report = run(workspace)
     assert (report.embedded, report.pending, count(workspace)) == (6, 0, 18)
     assert sorted(seen(provider)) == sorted(["Tea is ready.", *lines(5)])
@@ -221,19 +195,19 @@ def test_the_same_text_in_many_places_is_asked_for_once(tmp_path: Path, provider
 def test_edits_renames_and_a_rebuild_ask_only_for_new_text(tmp_path: Path, provider: Provider) -> None:
     write(tmp_path, "a.md", lines(30))
     write(tmp_path, "b.md", lines(10, 100))
-    run(memory(tmp_path, provider))
+    run(asking(tmp_path, provider))
     seen(provider)
     write(tmp_path, "a.md", ["A new line.", *lines(30)[::-1]])
-    run(memory(tmp_path, provider))
+    run(asking(tmp_path, provider))
     assert seen(provider) == ["A new line."]
     os.replace(tmp_path / "memory" / "b.md", tmp_path / "memory" / "2026-01-05.md")
     write(tmp_path, "c.md", lines(10, 100))
     (tmp_path / "memory" / "a.md").unlink()
-    run(memory(tmp_path, provider))
+    run(asking(tmp_path, provider))
     write(tmp_path, "a.md", lines(31))
-    run(memory(tmp_path, provider))
+    run(asking(tmp_path, provider))
     assert seen(provider) == lines(1, 30)
-    workspace = memory(tmp_path, provider)
+    workspace = asking(tmp_path, provider)
     before = vectors(workspace)
     remove(workspace)
     report = run(workspace)
@@ -246,34 +220,34 @@ def test_a_rebuilt_index_gives_the_same_answers_and_asks_nobody(tmp_path: Path, 
     """Delete ``.memory/index.sqlite``, keep the cache: no text is sent again, and only questions are."""
     write(tmp_path, "a.md", lines(40))
     write(tmp_path, "b.md", lines(30, 20))
-    run(memory(tmp_path, provider))
+    run(asking(tmp_path, provider))
     write(tmp_path, "a.md", lines(30, 5))
-    run(memory(tmp_path, provider))
+    run(asking(tmp_path, provider))
     questions = ["Line 3 of the log", "subject 5", "tea"]
-    grown = [ask(memory(tmp_path, provider), text) for text in questions]
+    grown = [ask(asking(tmp_path, provider), text) for text in questions]
     assert {answer["provider"] for answer in grown} == {"openai-compatible"}
     seen(provider)
-    remove(memory(tmp_path, provider))
-    run(memory(tmp_path, provider))
+    remove(asking(tmp_path, provider))
+    run(asking(tmp_path, provider))
     assert not provider.requests
-    assert [ask(memory(tmp_path, provider), text) for text in questions] == grown
+    assert [ask(asking(tmp_path, provider), text) for text in questions] == grown
     assert seen(provider) == questions
 
 
 def test_a_rebuild_by_a_question_alone(tmp_path: Path, provider: Provider) -> None:
     write(tmp_path, "a.md", lines(20))
-    run(memory(tmp_path, provider))
-    first = ask(memory(tmp_path, provider))
+    run(asking(tmp_path, provider))
+    first = ask(asking(tmp_path, provider))
     seen(provider)
-    remove(memory(tmp_path, provider))
-    assert ask(memory(tmp_path, provider)) == first
+    remove(asking(tmp_path, provider))
+    assert ask(asking(tmp_path, provider)) == first
     assert seen(provider) == ["Line 3 of the log"]
 
 
 def test_a_passage_whose_number_another_has_got_meanwhile(tmp_path: Path, provider: Provider) -> None:
     """Numbers are used again. The vector goes to what says the same now, in the shard of what it is now."""
     write(tmp_path, "a.md", ["Tea is ready.", "Coffee is ready."])
-    workspace = memory(tmp_path, provider)
+    workspace = asking(tmp_path, provider)
     sync(workspace)
 
     def meanwhile(answer: Any) -> Any:
@@ -288,7 +262,7 @@ def test_a_passage_whose_number_another_has_got_meanwhile(tmp_path: Path, provid
     provider.plan = [same, meanwhile]
     report = fill_chosen(workspace)
     assert report
-    run(memory(tmp_path, provider))
+    run(asking(tmp_path, provider))
     with closing(connect(workspace.index_path)) as connection:
         rows = connection.execute(
             "SELECT p.key, v.shard, v.vector, p.text FROM passages p JOIN model_vectors v ON v.passage = p.id"
@@ -309,12 +283,12 @@ def cached(root: Path) -> int:
 
 def test_the_cache_keeps_to_its_limit(tmp_path: Path, provider: Provider) -> None:
     write(tmp_path, "a.md", lines(80))
-    workspace = memory(tmp_path, provider, cache_max_entries=50)
+    workspace = asking(tmp_path, provider, cache_max_entries=50)
     run(workspace)
     assert cached(tmp_path) == 50
     seen(provider)
     remove(workspace)
-    run(memory(tmp_path, provider, cache_max_entries=50))
+    run(asking(tmp_path, provider, cache_max_entries=50))
     asked = seen(provider)
     assert 30 <= len(asked) <= 31  # The probe may be one of the 50.
     assert set(asked) < set(lines(80))
@@ -324,7 +298,7 @@ def test_the_cache_keeps_to_its_limit(tmp_path: Path, provider: Provider) -> Non
 def test_no_cache(tmp_path: Path, provider: Provider) -> None:
     write(tmp_path, "a.md", lines(8))
     for settings in ({"cache_enabled": False}, {"cache_max_entries": 0}):
-        workspace = memory(tmp_path, provider, **settings)
+        workspace = asking(tmp_path, provider, **settings)
         assert run(workspace).pending == 0
         assert seen(provider) == lines(8)
         assert not (tmp_path / ".memory" / cache_module.FILE).exists()
@@ -338,20 +312,20 @@ def test_a_damaged_cache_costs_the_texts_again_and_nothing_else(
     content: bytes | None,
 ) -> None:
     write(tmp_path, "a.md", lines(50))
-    workspace = memory(tmp_path, provider)
+    workspace = asking(tmp_path, provider)
     run(workspace)
     path = tmp_path / ".memory" / cache_module.FILE
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2] if content is None else content)
     remove(workspace)
-    assert run(memory(tmp_path, provider)).pending == 0
+    assert run(asking(tmp_path, provider)).pending == 0
     assert vectors(workspace) == {text: whole(text) for text in lines(50)}
     seen(provider)
     for _ in range(2):
         remove(workspace)
-        assert run(memory(tmp_path, provider)).pending == 0
+        assert run(asking(tmp_path, provider)).pending == 0
     assert set(seen(provider)) <= set(lines(50))
     remove(workspace)
-    assert run(memory(tmp_path, provider)).cached == 50
+    assert run(asking(tmp_path, provider)).cached == 50
     assert not provider.requests
 
 
@@ -359,14 +333,14 @@ def test_vectors_of_another_width_in_the_cache_are_not_mixed_in(tmp_path: Path, 
     """The index was deleted and the model replaced: old vectors came from the cache beside new ones of another width,
     in one space, and what they were compared as meant nothing."""
     write(tmp_path, "a.md", lines(20))
-    workspace = memory(tmp_path, provider)
+    workspace = asking(tmp_path, provider)
     run(workspace)
     with closing(connect(str(tmp_path / ".memory" / cache_module.FILE))) as connection:
         connection.execute("DELETE FROM vectors WHERE digest = ?", (digest(PROBE),))
     remove(workspace)
     provider.plan = Forever([changed(lambda numbers: numbers[:5])])
     write(tmp_path, "b.md", ["A new line."])
-    report = run(memory(tmp_path, provider))
+    report = run(asking(tmp_path, provider))
     assert report.pending == 0
     assert {width_of(found) for found in vectors(workspace).values()} == {5}
     assert "another model answers to that name now" in report.notes[0]
@@ -380,20 +354,22 @@ def test_another_model_re_embeds_everything_and_questions_are_answered_meanwhile
     provider: Provider,
 ) -> None:
     write(tmp_path, "a.md", lines(40))
-    run(memory(tmp_path, provider))
+    run(asking(tmp_path, provider))
     seen(provider)
-    other = memory(tmp_path, provider, "other")
+    other = asking(tmp_path, provider, "other")
     answer = ask(other)
     assert (answer["provider"], answer["fallback"]) == ("static", "openai-compatible")
     assert answer["results"]
-    assert answer["warning"] == "40 passages are not embedded by openai-compatible other yet; the built-in model answers"
+    assert (
+        answer["warning"] == "40 passages are not embedded by openai-compatible other yet; the built-in model answers"
+    )
     assert not provider.requests
     assert run(other).embedded == 40
     answer = ask(other)
     assert (answer["provider"], answer["model"], answer["warning"]) == ("openai-compatible", "other", None)
     seen(provider)
     # The one before is known still.
-    assert run(memory(tmp_path, provider)) == FillReport(0, 40, 0, [])
+    assert run(asking(tmp_path, provider)) == FillReport(0, 40, 0, [])
     assert not provider.requests
 
 
@@ -412,30 +388,30 @@ def test_another_model_behind_the_same_name(
     """It is noticed by the probe, also where the index was built anew since: the old vectors of the cache were taken
     for this model's then."""
     write(tmp_path, "a.md", lines(30))
-    run(memory(tmp_path, provider))
+    run(asking(tmp_path, provider))
     seen(provider)
     provider.plan = Forever([changed(change)])
     write(tmp_path, "b.md", ["A new line."])
     if rebuilt:
-        remove(memory(tmp_path, provider))
-    workspace = memory(tmp_path, provider)
+        remove(asking(tmp_path, provider))
+    workspace = asking(tmp_path, provider)
     report = run(workspace)
     assert report.notes == ["m: another model answers to that name now; all is embedded anew"]
     assert sorted(seen(provider)) == sorted([*lines(30), "A new line."])
     assert report.pending == 0
     assert vectors(workspace) == {text: quantised(change(vector(text))) for text in [*lines(30), "A new line."]}
     remove(workspace)
-    run(memory(tmp_path, provider))
+    run(asking(tmp_path, provider))
     assert not provider.requests
 
 
 def test_the_same_model_may_differ_in_its_last_places(tmp_path: Path, provider: Provider) -> None:
     write(tmp_path, "a.md", lines(10))
-    run(memory(tmp_path, provider))
+    run(asking(tmp_path, provider))
     seen(provider)
     provider.plan = Forever([changed(lambda numbers: [number * 1.0003 + 0.001 for number in numbers])])
     write(tmp_path, "b.md", ["A new line."])
-    assert run(memory(tmp_path, provider)).notes == []
+    assert run(asking(tmp_path, provider)).notes == []
     assert seen(provider) == ["A new line."]
 
 
@@ -444,16 +420,16 @@ def test_the_same_model_may_differ_in_its_last_places(tmp_path: Path, provider: 
 
 def test_a_width_that_changes_within_a_run(tmp_path: Path, provider: Provider) -> None:
     write(tmp_path, "a.md", lines(20))
-    run(memory(tmp_path, provider))
+    run(asking(tmp_path, provider))
     seen(provider)
     write(tmp_path, "b.md", lines(3, 50))
     provider.plan = [same, *[changed(lambda numbers: numbers[:5])] * 30]
-    workspace = memory(tmp_path, provider)
+    workspace = asking(tmp_path, provider)
     report = run(workspace)
     assert report.pending == 3
     assert "where 8 were expected" in report.notes[0]
     assert {width_of(found) for found in vectors(workspace).values() if found} == {8}
-    answer = ask(memory(tmp_path, provider))
+    answer = ask(asking(tmp_path, provider))
     assert (answer["provider"], bool(answer["results"])) == ("static", True)
     assert "where 8 were expected" in answer["warning"]
 
@@ -483,7 +459,7 @@ def test_one_text_without_a_vector_does_not_keep_the_others_from_theirs(
     bad = lines(size)[7]
     write(tmp_path, "a.md", lines(size))
     poisoned({bad}, value)(provider)
-    workspace = memory(tmp_path, provider)
+    workspace = asking(tmp_path, provider)
     report = run(workspace)
     assert report.pending == 1
     assert vectors(workspace) == {text: None if text == bad else whole(text) for text in lines(size)}
@@ -491,25 +467,25 @@ def test_one_text_without_a_vector_does_not_keep_the_others_from_theirs(
     assert len(provider.embeddings()) < 25
     seen(provider)
     for _ in range(2):
-        answer = ask(memory(tmp_path, provider))
+        answer = ask(asking(tmp_path, provider))
         assert answer["provider"] == "static"
         assert "a vector" in answer["warning"]
     assert not provider.requests
     provider.plan = []
-    assert run(memory(tmp_path, provider)).pending == 0
+    assert run(asking(tmp_path, provider)).pending == 0
     assert seen(provider) == [bad]
-    assert ask(memory(tmp_path, provider))["warning"] is None
+    assert ask(asking(tmp_path, provider))["warning"] is None
 
 
 def test_a_server_that_answers_nothing_but_zeros_is_not_asked_for_long(tmp_path: Path, provider: Provider) -> None:
     write(tmp_path, "a.md", lines(300))
     provider.plan = [same, *[changed(lambda numbers: [0.0] * 8)] * 100]
-    report = run(memory(tmp_path, provider))
+    report = run(asking(tmp_path, provider))
     assert report.pending == 300
     assert len(provider.embeddings()) < 20
     provider.requests.clear()
     provider.plan = Forever([changed(lambda numbers: [0.0] * 8)])
-    assert run(memory(tmp_path, provider)).pending == 300
+    assert run(asking(tmp_path, provider)).pending == 300
     assert len(provider.embeddings()) == 1
 
 
@@ -538,14 +514,14 @@ def test_questions_are_answered_in_time_and_do_not_ask_again(
     A question gave the provider as much time for new passages as ``index`` does: five minutes and more.
     """
     write(tmp_path, "a.md", lines(20))
-    run(memory(tmp_path, provider))
+    run(asking(tmp_path, provider))
     healthy = provider.url
     for pending in (True, False):
         if pending:
             write(tmp_path, "b.md", ["A new line."])
         provider.plan = [] if name == "down" else Forever([BROKEN[name]])
         seen(provider)
-        workspace = memory(tmp_path, provider)
+        workspace = asking(tmp_path, provider)
         embedder: Any = workspace.models.choice().embedder
         embedder._query_patience = QUICK
         if name == "down":
@@ -567,15 +543,15 @@ def test_questions_are_answered_in_time_and_do_not_ask_again(
         assert len(provider.requests) == asked
         provider.plan = []
         pause_module.forget(workspace.index_dir)
-        run(memory(tmp_path, provider))
-        assert ask(memory(tmp_path, provider))["provider"] == "openai-compatible"
+        run(asking(tmp_path, provider))
+        assert ask(asking(tmp_path, provider))["provider"] == "openai-compatible"
     assert provider.url == healthy
 
 
 def test_no_fallback_leaves_words(tmp_path: Path, provider: Provider) -> None:
     write(tmp_path, "a.md", lines(20))
     provider.plan = Forever([BROKEN["500"]])
-    answer = ask(memory(tmp_path, provider, fallback="none"))
+    answer = ask(asking(tmp_path, provider, fallback="none"))
     assert (answer["provider"], bool(answer["results"])) == ("none", True)
     assert "keyword search answers" in answer["warning"]
 
@@ -583,20 +559,20 @@ def test_no_fallback_leaves_words(tmp_path: Path, provider: Provider) -> None:
 def test_indexing_asks_also_while_questions_do_not(tmp_path: Path, provider: Provider) -> None:
     write(tmp_path, "a.md", lines(20))
     provider.plan = Forever([BROKEN["401"]])
-    workspace = memory(tmp_path, provider)
+    workspace = asking(tmp_path, provider)
     report = run(workspace)
     assert (report.pending, len(report.notes)) == (20, 1)
     assert ask(workspace)["warning"].startswith(report.notes[0])
     provider.plan = []
-    assert run(memory(tmp_path, provider)).pending == 0
-    assert ask(memory(tmp_path, provider))["warning"] is None
+    assert run(asking(tmp_path, provider)).pending == 0
+    assert ask(asking(tmp_path, provider))["warning"] is None
 
 
 def test_what_the_cache_knows_does_not_end_a_pause(tmp_path: Path, provider: Provider) -> None:
     """Vectors from the cache were taken for the provider's answer, and the next question waited for it again."""
     write(tmp_path, "a.md", lines(300))
-    run(memory(tmp_path, provider))
-    workspace = memory(tmp_path, provider)
+    run(asking(tmp_path, provider))
+    workspace = asking(tmp_path, provider)
     remove(workspace)
     fault = EmbeddingFault("openai: no connection", kind="network")
     assert workspace.models.choice().embedder
@@ -608,12 +584,12 @@ def test_what_the_cache_knows_does_not_end_a_pause(tmp_path: Path, provider: Pro
 def test_a_question_is_answered_where_the_lock_cannot_be_had(tmp_path: Path, provider: Provider) -> None:
     """Whatever embedding runs into, it is no reason to leave a question without an answer."""
     write(tmp_path, "a.md", lines(3))
-    sync(memory(tmp_path, provider))
+    sync(asking(tmp_path, provider))
     (tmp_path / ".memory" / "embedding.lock").mkdir()
-    answer = ask(memory(tmp_path, provider))
+    answer = ask(asking(tmp_path, provider))
     assert (answer["provider"], bool(answer["results"])) == ("static", True)
     write(tmp_path, "b.md", lines(40, 50))
-    assert ask(memory(tmp_path, provider))["results"]
+    assert ask(asking(tmp_path, provider))["results"]
 
 
 # Several processes
@@ -623,7 +599,7 @@ def test_a_killed_run_is_gone_on_with(tmp_path: Path, provider: Provider) -> Non
     """What the first run had got is not asked for again, though its death was a hard one."""
     write(tmp_path, "a.md", lines(600))
     variables = environment(tmp_path, provider)
-    workspace = memory(tmp_path, provider)
+    workspace = asking(tmp_path, provider)
     released = threading.Event()
 
     def late(answer: Any) -> Any:
@@ -652,7 +628,7 @@ def test_two_at_once(tmp_path: Path, provider: Provider) -> None:
     """One embeds, the other says that it is busy; a question does not wait for either."""
     write(tmp_path, "a.md", lines(60))
     variables = environment(tmp_path, provider)
-    workspace = memory(tmp_path, provider)
+    workspace = asking(tmp_path, provider)
     released = threading.Event()
 
     def late(answer: Any) -> Any:
@@ -666,7 +642,7 @@ def test_two_at_once(tmp_path: Path, provider: Provider) -> None:
         with pytest.raises(Busy, match="embedding"):
             fill_chosen(workspace, timeout=0.0)
         began = time.monotonic()
-        answer = ask(memory(tmp_path, provider))
+        answer = ask(asking(tmp_path, provider))
         assert time.monotonic() - began < 2
         assert (answer["provider"], answer["stale"]) == ("static", False)
         assert "60 passages are not embedded by openai-compatible m yet" in answer["warning"]
@@ -674,7 +650,7 @@ def test_two_at_once(tmp_path: Path, provider: Provider) -> None:
         assert process.wait(30) == 0
     assert sorted(seen(provider)) == sorted(lines(60))
     assert count(workspace) == 60
-    assert ask(memory(tmp_path, provider))["provider"] == "openai-compatible"
+    assert ask(asking(tmp_path, provider))["provider"] == "openai-compatible"
 
 
 def test_others_write_while_the_provider_is_waited_for(tmp_path: Path, provider: Provider) -> None:
@@ -701,8 +677,8 @@ def test_others_write_while_the_provider_is_waited_for(tmp_path: Path, provider:
         sync(Workspace(str(tmp_path)), timeout=0.0)
         released.set()
         assert process.wait(30) in (0, 3)
-    run(memory(tmp_path, provider))
-    found = vectors(memory(tmp_path, provider))
+    run(asking(tmp_path, provider))
+    found = vectors(asking(tmp_path, provider))
     assert len(found) == 60
     assert all(vector == whole(text) for text, vector in found.items() if text in lines(60))
     assert sorted(set(seen(provider)) & set(lines(60))) == sorted(lines(60))
@@ -711,7 +687,7 @@ def test_others_write_while_the_provider_is_waited_for(tmp_path: Path, provider:
 def test_a_question_does_not_wait_for_a_writer(tmp_path: Path, provider: Provider) -> None:
     """What the provider has answered by then is in the cache, and nothing is asked twice."""
     write(tmp_path, "a.md", lines(10))
-    workspace = memory(tmp_path, provider)
+    workspace = asking(tmp_path, provider)
     sync(workspace)
     held = threading.Event()
 
@@ -725,18 +701,18 @@ def test_a_question_does_not_wait_for_a_writer(tmp_path: Path, provider: Provide
     thread.start()
     held.wait(10)
     began = time.monotonic()
-    answer = ask(memory(tmp_path, provider))
+    answer = ask(asking(tmp_path, provider))
     assert time.monotonic() - began < 2
     assert (answer["provider"], bool(answer["results"])) == ("static", True)
     done.set()
     thread.join()
-    assert run(memory(tmp_path, provider)).pending == 0
+    assert run(asking(tmp_path, provider)).pending == 0
     assert sorted(seen(provider)) == sorted(lines(10))
 
 
 def test_the_index_is_deleted_meanwhile(tmp_path: Path, provider: Provider) -> None:
     write(tmp_path, "a.md", lines(30))
-    workspace = memory(tmp_path, provider)
+    workspace = asking(tmp_path, provider)
     sync(workspace)
 
     def meanwhile(answer: Any) -> Any:
@@ -746,7 +722,7 @@ def test_the_index_is_deleted_meanwhile(tmp_path: Path, provider: Provider) -> N
 
     provider.plan = [same, meanwhile]
     fill_chosen(workspace)
-    assert run(memory(tmp_path, provider)).pending == 0
+    assert run(asking(tmp_path, provider)).pending == 0
     assert vectors(workspace) == {text: whole(text) for text in lines(30)}
     assert sorted(seen(provider)) == sorted(lines(30))
 
@@ -763,7 +739,7 @@ def test_a_batch_that_was_on_its_way_is_taken_up_after_a_kill(tmp_path: Path, pr
     results were left with the provider."""
     write(tmp_path, "a.md", lines(250))
     variables = environment(tmp_path, provider, {"pollIntervalMs": 20})
-    workspace = memory(tmp_path, provider)
+    workspace = asking(tmp_path, provider)
     provider.states = ["in_progress"] * 100_000
     with started(tmp_path, variables, "index") as process:
         wait_for(lambda: provider.counted("/v1/batches/", "GET") > 3)
@@ -784,7 +760,7 @@ def test_what_a_batch_brought_is_written_while_another_is_waited_for(tmp_path: P
     the list: a kill lost them, and they were paid for twice."""
     write(tmp_path, "a.md", lines(300))
     variables = environment(tmp_path, provider, {"pollIntervalMs": 20, "concurrency": 1})
-    workspace = memory(tmp_path, provider)
+    workspace = asking(tmp_path, provider)
     provider.refused = set(lines(2))
     released = threading.Event()
 
@@ -884,7 +860,7 @@ def test_indexing_says_why_a_rerank_model_cannot_be_had(
         (str(tmp_path / "gone.gguf"), "the model file does not exist"),
         ("hf:somebody/a-reranker/file.gguf", "downloads are off"),
     ):
-        workspace = memory(tmp_path, provider, rerank_model=reference)
+        workspace = asking(tmp_path, provider, rerank_model=reference)
         with monkeypatch.context() as patch:
             patch.setenv("OPENCLAW_MEMORY_OFFLINE", "1")
             workspace.models.choice(download=True)
@@ -894,7 +870,7 @@ def test_indexing_says_why_a_rerank_model_cannot_be_had(
         assert warning.startswith("the rerank model cannot be used: ")
         assert (said if provided else "llama-cpp-python is not installed") in warning
         assert "local.modelPath" not in warning
-    assert memory(tmp_path, provider).models.fetch_reranker() == ""
+    assert asking(tmp_path, provider).models.fetch_reranker() == ""
 
 
 def test_a_rerank_model_that_is_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -906,7 +882,7 @@ def test_a_rerank_model_that_is_here(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_what_is_loaded_for_indexing_serves_questions_unless_it_is_a_provider(
     provider: Provider, tmp_path: Path
 ) -> None:
-    remote = memory(tmp_path, provider).models
+    remote = asking(tmp_path, provider).models
     assert remote.choice(download=True).embedder is not remote.choice().embedder
     assert remote.choice().embedder is remote.choice().embedder
     static = Models()
@@ -924,25 +900,25 @@ def test_another_width_with_the_extensions_table(
 ) -> None:
     monkeypatch.setattr(spaces, "EXTENSION_FROM", 10)
     write(tmp_path, "a.md", lines(30))
-    workspace = memory(tmp_path, provider)
+    workspace = asking(tmp_path, provider)
     run(workspace)
     for width in (8, 5, 16):
         provider.plan = Forever([changed(lambda numbers, width=width: (numbers * 2)[:width])])
         write(tmp_path, "b.md", [f"A new line of {width}."])
-        run(memory(tmp_path, provider))
+        run(asking(tmp_path, provider))
         with closing(connect(workspace.index_path)) as connection:
             load_vectors(connection)
             told = dict(connection.execute("SELECT key, value FROM meta").fetchall())
             assert told["model_nearest"] == "yes"
             assert connection.execute("SELECT count(*) FROM model_nearest").fetchone() == (31,)
-        assert ask(memory(tmp_path, provider))["provider"] == "openai-compatible"
+        assert ask(asking(tmp_path, provider))["provider"] == "openai-compatible"
 
 
 def test_nothing_is_left_lying_about(tmp_path: Path, provider: Provider) -> None:
     write(tmp_path, "a.md", lines(5))
-    run(memory(tmp_path, provider))
+    run(asking(tmp_path, provider))
     names = {re.sub(r"(-wal|-shm)$", "", name) for name in os.listdir(tmp_path / ".memory")}
     assert names == {"index.sqlite", cache_module.FILE, "writer.lock", "embedding.lock"}
     shutil.rmtree(tmp_path / ".memory")
-    assert model_space.is_running(memory(tmp_path, provider)) is False
+    assert is_running(asking(tmp_path, provider)) is False
     assert not (tmp_path / ".memory").exists()
