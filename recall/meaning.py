@@ -54,8 +54,12 @@ def understand(workspace: Workspace, connection: Connection, text: str, bare: st
     named = f"{choice.embedder.provider} {choice.embedder.model}".strip()
     left = spaces.pending(connection, choice.embedder.fingerprint)
     total = connection.execute("SELECT count(*) FROM passages").fetchone()[0]
-    problem = f"{left} passages are not embedded by {named} yet" if left * FEW_LACK > total else ""
-    problem = paused(workspace.index_dir, choice.embedder.fingerprint) or problem
+    problem = told = ""
+    if left * FEW_LACK > total:
+        problem = f"{left} passages are not embedded by {named} yet"
+        told = f"{problem} (`openclaw memory index` does that)"
+    failing = paused(workspace.index_dir, choice.embedder.fingerprint)
+    problem, told = failing or problem, failing or told
     if not problem:
         try:
             vector = _checked(connection, choice.embedder, text)
@@ -69,12 +73,12 @@ def understand(workspace: Workspace, connection: Connection, text: str, bare: st
             )
         except EmbeddingFault as fault:
             pause(workspace.index_dir, choice.embedder.fingerprint, fault)
-            problem = str(fault)
+            problem = told = str(fault)
     if workspace.models.settings.fallback == "none":
-        return Understood(None, "none", "", problem, choice.embedder.provider, f"{problem}; keyword search answers")
+        return Understood(None, "none", "", problem, choice.embedder.provider, f"{told}; keyword search answers")
     from ..bank.embeddings.static import StaticEmbedder
 
-    warning = f"{problem}; the built-in model answers"
+    warning = f"{told}; the built-in model answers"
     return _static(StaticEmbedder(), bare, problem, choice.embedder.provider, warning)
 
 

@@ -1,9 +1,9 @@
 """One request to a provider: sent, repeated where that can help, and answered with JSON or with one clear fault.
 
-Repeated are: no connection, a time-out, an answer that was cut, 429 and 5xx. The wait is what ``Retry-After`` says (or
-``retry-after-ms``), else it doubles; a provider that wants a longer wait than a caller has gets no further request. A
-redirect is followed only where the key stays with the host it is for. A key is never in a message: not the provider's
-own words, not an address, not a header.
+Repeated are: no connection (once, where nothing listens on this machine), a time-out, an answer that was cut, 429 and
+5xx. The wait is what ``Retry-After`` says (or ``retry-after-ms``), else it doubles; a provider that wants a longer wait
+than a caller has gets no further request. A redirect is followed only where the key stays with the host it is for. A
+key is never in a message: not the provider's own words, not an address, not a header.
 """
 
 import re
@@ -38,6 +38,8 @@ _KEY_LIKE = re.compile(r"\b(?:sk-|pa-|al-|AIza|Bearer\s+|Basic\s+|key=)\S+", re.
 _SLICE = 6
 _CHECK_URL = "check remote.baseUrl"
 _REDIRECTS = 3
+#: Seconds before a server on this machine that does not run is asked again, once: it may be starting.
+_AT_ONCE = 0.3
 
 
 class Transport:
@@ -138,6 +140,10 @@ class Transport:
                 problem = self._unreachable(error, doing)
                 if problem.lasting:
                     raise problem from None
+                if _is_off(error, target):
+                    problem.remedy = "is it started? Else check remote.baseUrl"
+                    patience = patience._replace(backoff=min(_AT_ONCE, patience.backoff))
+                    policy = policy.new(total=min(1, policy.total or 0))
             else:
                 if 200 <= answer.status < 300:
                     return answer.data
@@ -275,6 +281,15 @@ def _proxy_for(url: str) -> str:
     if not proxy or proxy_bypass(parts.hostname or ""):
         return ""
     return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _is_off(error: Exception, url: str) -> bool:
+    """Whether a server on this machine refused the connection: it does not run, and waiting does not start it."""
+    from urllib.parse import urlsplit
+
+    host = urlsplit(url).hostname or ""
+    here = host in ("localhost", "::1") or host.startswith("127.")
+    return here and isinstance(error.__cause__, ConnectionRefusedError)
 
 
 def _told_to_wait(headers: Mapping[str, str]) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
 import struct
 import time
 from collections.abc import Callable
@@ -287,6 +288,20 @@ def test_nobody_is_there() -> None:
     found = fault(lambda: asked.embed_query("x"))
     assert (found.kind, found.lasting) == ("network", False)
     assert "no connection (http://127.0.0.1:9)" in str(found)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_server_that_was_not_started_is_no_reason_to_wait(host: str) -> None:
+    """Indexing waited a quarter of a minute for it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    waits: list[float] = []
+    asked = RemoteEmbedder(OpenAIWire("m", f"http://{host}:{port}/v1", name="ollama"), sleep=waits.append)
+    found = fault(lambda: asked.embed_documents(TEXTS))
+    assert "is it started?" in str(found)
+    assert str(found).startswith("ollama: ")
+    assert waits == [0.3]
 
 
 def test_a_key_that_no_header_can_hold(provider: Provider) -> None:
