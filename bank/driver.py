@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ Connection = sqlite3.Connection
 DatabaseError = sqlite3.DatabaseError
 OperationalError = sqlite3.OperationalError
 
+#: What SQLite puts after the name of an extension that it does not find.
+_ENDING = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
 #: How long a statement waits for another process's lock, in milliseconds.
 BUSY_MS = 5000
 
@@ -51,7 +54,10 @@ def load_vectors(connection: Connection, path: str = "") -> str:
         finally:
             connection.enable_load_extension(False)
     except DatabaseError as error:
-        return str(error)
+        # SQLite tries the name with an ending of its own last, and complains of that.
+        if str(error).startswith(f"{path}{_ENDING}") and os.path.exists(path):
+            return f"{path}: no extension of SQLite that can be loaded here"
+        return str(error).replace(f"{path}{_ENDING}", path)
     return ""
 
 

@@ -17,7 +17,7 @@ from ..bank.driver import Connection
 from ..bank.embeddings.choice import Choice, choose
 from ..bank.embeddings.models import Models
 from ..bank.embeddings.protocol import Embedder, EmbeddingFault
-from ..bank.embeddings.services import PROVIDERS, REMOTE, SERVICES, canonical, is_known
+from ..bank.embeddings.services import REMOTE, canonical, is_known, meant
 from ..bank.embeddings.settings import BatchSettings, EmbeddingSettings, RemoteSettings
 from ..bank.errors import MemoryFault, UsageFault, one_line
 from ..bank.index import open_to_write, transaction
@@ -34,7 +34,11 @@ from .bench_sample import Extent, copy_sample, read_files, without_models
 DEFAULT_SAMPLE = 500
 #: Texts that each provider is timed with and compared by, and how many of the nearest passages are compared.
 PROBES, NEAREST = 20, 10
-_NOT_TRIED = ("auto", "none")
+#: Why it is not tried.
+_NOT_TRIED = {
+    "auto": "it stands for whichever is found",
+    "none": "it embeds nothing; what words alone find is measured beside all others when there are --questions",
+}
 
 
 class Wish(NamedTuple):
@@ -95,9 +99,10 @@ def wishes(models: Models, names: Sequence[str], paths: Sequence[str]) -> list[W
         own = chosen.provider if chosen else "none"
     wanted = [canonical(name) for name in names]
     for given, name in zip(names, wanted, strict=True):
-        if not is_known(name) or name in _NOT_TRIED:
-            known = ", ".join(one for one in (*PROVIDERS, *SERVICES) if one not in _NOT_TRIED)
-            raise UsageFault(f"--provider {given!r}: no such provider", remedy=f"use {known}")
+        if name in _NOT_TRIED:
+            raise UsageFault(f"--provider {given!r}: {_NOT_TRIED[name]}", remedy="name the providers to compare")
+        if not is_known(name):
+            raise UsageFault(f"--provider {given!r}: no such provider", remedy=meant(name, _NOT_TRIED))
     if not wanted:
         wanted = ["static", *([own] if own != "none" else [])]
         if not paths and _made(_settings_for("local", own, models), models).embedder:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import one_line
 from .keys import Key, find_key
 from .protocol import Embedder, EmbeddingFault
-from .services import OFFICIAL, PROVIDERS, REMOTE, SERVICES, VARIABLES, is_known, speaks_as
+from .services import OFFICIAL, REMOTE, SERVICES, VARIABLES, is_known, meant, speaks_as
 from .settings import EmbeddingSettings, RemoteSettings, endpoint_of
 
 if TYPE_CHECKING:
@@ -135,8 +135,7 @@ class _Search:
         if name == "local":
             return self._local()
         if not is_known(name):
-            names = ", ".join((*PROVIDERS, *SERVICES))
-            raise EmbeddingFault("no such provider", self.settings.source, f"write one of {names}", kind="missing")
+            raise EmbeddingFault("no such provider", self.settings.source, meant(name), kind="missing")
         if self.offline:
             raise EmbeddingFault(f"{OFFLINE} is set", "", "unset it to use the network", kind="missing", lasting=True)
         return self._remote(name, wish, key)

@@ -13,8 +13,37 @@ from .keys import resolve_secret, substitute
 
 def search_layers(configuration: Configuration, agent: str) -> list[tuple[str, dict[str, Any]]]:
     """(key path, object) of every place that speaks of the search of ``agent``, the nearest first."""
-    owners: list[tuple[str, Any]] = []
     layers: list[tuple[str, dict[str, Any]]] = []
+    for prefix, owner, memory in _owners(configuration, agent):
+        for key, found in (("memory.search", memory.get("search")), ("memorySearch", owner.get("memorySearch"))):
+            search = _object(configuration, prefix + key, found)
+            if search:
+                layers.append((prefix + key, search))
+    return layers
+
+
+def misspelt_sections(configuration: Configuration, agent: str) -> Iterator[str]:
+    """A warning for each key that is nearly the name of a section which ``search_layers`` looks for; all other keys
+    there are OpenClaw's own."""
+    for prefix, owner, memory in _owners(configuration, agent):
+        looked_for = [(prefix, key, name) for key in owner for name in ("memory", "memorySearch")]
+        looked_for += [(f"{prefix}memory.", key, "search") for key in memory]
+        for place, key, name in looked_for:
+            if key != name and _is_nearly(key, name):
+                yield one_line(f"{place}{key}: no such setting ({configuration.path}); did you mean {place}{name}?")
+
+
+def _is_nearly(key: str, name: str) -> bool:
+    """Whether two words have nearly the same letters; an import of ``difflib`` is not worth its time here."""
+    key, name = key.casefold(), name.casefold()
+    same = sum(min(key.count(letter), name.count(letter)) for letter in set(name))
+    return 2 * same >= 0.85 * (len(key) + len(name))
+
+
+def _owners(configuration: Configuration, agent: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """(prefix of its key paths, the object, its ``memory``) of every object that may speak of the search of an agent,
+    the nearest first."""
+    owners: list[tuple[str, Any]] = []
     for name, entry in configuration.object_at("agents.entries").items():
         if name.casefold() == agent.casefold():
             owners.append((f"agents.entries.{name}", entry))
@@ -25,12 +54,7 @@ def search_layers(configuration: Configuration, agent: str) -> list[tuple[str, d
     for place, value in owners:
         prefix = f"{place}." if place else ""
         owner = _object(configuration, place, value)
-        memory = _object(configuration, f"{prefix}memory", owner.get("memory"))
-        for key, found in (("memory.search", memory.get("search")), ("memorySearch", owner.get("memorySearch"))):
-            search = _object(configuration, prefix + key, found)
-            if search:
-                layers.append((prefix + key, search))
-    return layers
+        yield prefix, owner, _object(configuration, f"{prefix}memory", owner.get("memory"))
 
 
 def _object(configuration: Configuration, key: str, value: Any) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The providers of embeddings by name: which there are, which other services speak a protocol of theirs, whose key is
 in which variable of the environment."""
 
+from collections.abc import Container
 from typing import NamedTuple
 
 #: What ``provider`` may be, besides the names of ``SERVICES``.
@@ -57,6 +58,16 @@ def canonical(name: str) -> str:
 
 def is_known(name: str) -> bool:
     return name in PROVIDERS or name in SERVICES
+
+
+def meant(name: str, without: Container[str] = ()) -> str:
+    """What to write in the place of a name that is no provider's: the one that it nearly is, else all of them but
+    those ``without``."""
+    from difflib import get_close_matches
+
+    names = [one for one in (*PROVIDERS, *SERVICES) if one not in without]
+    near = get_close_matches(canonical(name), names, 1, 0.7)
+    return f"did you mean {near[0]}?" if near else f"write one of {', '.join(names)}"
 
 
 def speaks_as(name: str) -> str:

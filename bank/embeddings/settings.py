@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..config import Configuration
 from .keys import resolve_secret, substitute
-from .layers import LayerReader, search_layers, unknown_keys
+from .layers import LayerReader, misspelt_sections, search_layers, unknown_keys
 from .services import STORED_AS, canonical, is_known
 
 
@@ -115,7 +115,7 @@ def read_settings(
         return EmbeddingSettings(configured=configured), []
     environ = os.environ if environ is None else environ
     layers = search_layers(configuration, agent)
-    warnings: list[str] = []
+    warnings = list(misspelt_sections(configuration, agent))
     for place, layer in layers:
         warnings += unknown_keys(layer, _KNOWN, place, configuration)
     reader = LayerReader(configuration, layers, environ, warnings)

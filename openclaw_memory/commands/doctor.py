@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from ..bank.config import read_configuration
 from ..bank.driver import Connection, DatabaseError, describe
+from ..bank.embeddings.models import Models
 from ..bank.errors import MemoryFault
 from ..bank.workspace import Workspace
-from ..context import open_chosen
+from ..context import choose
 from ..output import emit_json, paint, visible
 
 OK, WARN, FAIL = "ok", "warn", "fail"
@@ -53,19 +54,31 @@ def _checks(workspace: str, agent: str) -> Iterator[Check]:
     yield from _installation()
     try:
         configuration = read_configuration(os.environ)
-        yield Check("configuration", OK, configuration.path or "no openclaw.json; defaults are used")
     except MemoryFault as fault:
         yield Check("configuration", FAIL, str(fault))
         return
+    where = configuration.path or "no openclaw.json; defaults are used"
     try:
-        choice, bank = open_chosen(workspace, agent)
+        choice = choose(workspace, agent, configuration)
+        bank = Workspace.open(choice.path)
     except MemoryFault as fault:
+        yield Check("configuration", OK, where)
         yield Check("workspace", FAIL, str(fault))
         return
+    models: Models | None = None
+    try:
+        models = bank.models = Models.configured(configuration, choice.agent)
+        for line in models.warnings:
+            yield Check("configuration", WARN, line)
+        if not models.warnings:
+            yield Check("configuration", OK, where)
+    except MemoryFault as fault:
+        yield Check("configuration", FAIL, str(fault))
     yield Check("workspace", OK, f"{bank.root} ({choice.source})")
     yield from _files(bank)
     yield from _index(bank)
-    yield from _embeddings(bank)
+    if models:
+        yield from _embeddings(bank)
     yield from _git(bank)
 
 
@@ -146,8 +159,6 @@ def _embeddings(bank: Workspace) -> Iterator[Check]:
     from ..bank.embeddings.pause import paused
     from .upkeep import vector_engine
 
-    for line in bank.models.warnings:
-        yield Check("settings", WARN, line)
     choice = bank.models.choice()
     embedder = choice.embedder
     failing = embedder and paused(bank.index_dir, embedder.fingerprint)
@@ -159,6 +170,8 @@ def _embeddings(bank: Workspace) -> Iterator[Check]:
     engine = vector_engine(bank)
     if engine["vec"]:
         yield Check("vectors", OK, f"sqlite-vec {engine['vec']}")
+    elif not bank.models.settings.vector_extension:
+        yield Check("vectors", OK, f"compared in the process ({engine['noVec']})")
     else:
         yield Check("vectors", WARN, f"sqlite-vec is not used: {engine['noVec']}; vectors are compared in the process")
 

@@ -281,6 +281,8 @@ def vector_engine(bank: Bank) -> dict[str, Any]:
     connection = connect(":memory:")
     try:
         problem = load_vectors(connection, settings.extension_path)
+        if problem and settings.extension_path:
+            problem = f"memory.search.store.vector.extensionPath: {problem}"
         version = None if problem else connection.execute("SELECT vec_version()").fetchone()[0]
         return {"vec": version, "noVec": problem or None}
     finally:

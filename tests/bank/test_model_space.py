@@ -360,9 +360,8 @@ def test_another_model_re_embeds_everything_and_questions_are_answered_meanwhile
     answer = ask(other)
     assert (answer["provider"], answer["fallback"]) == ("static", "openai-compatible")
     assert answer["results"]
-    assert (
-        answer["warning"] == "40 passages are not embedded by openai-compatible other yet; the built-in model answers"
-    )
+    named = "40 passages are not embedded by openai-compatible other yet"
+    assert (answer["reason"], answer["warning"].startswith(f"{named} (`openclaw memory index`")) == (named, True)
     assert not provider.requests
     assert run(other).embedded == 40
     answer = ask(other)

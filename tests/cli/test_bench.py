@@ -187,8 +187,9 @@ def test_no_questions_at_all(run: Run, demo: Path, tmp_path: Path) -> None:
     ("words", "fault"),
     [
         (["--provider", "nonsense"], "no such provider"),
-        (["--provider", "none"], "no such provider"),
-        (["--provider", "static,auto"], "no such provider"),
+        (["--provider", "olama"], "did you mean ollama?"),
+        (["--provider", "none"], "it embeds nothing"),
+        (["--provider", "static,auto"], "it stands for whichever is found"),
         (["--sample", "0"], "must be 1 or more"),
     ],
 )

@@ -300,6 +300,38 @@ def test_vector_search_that_is_switched_off_is_told(
     configure(tmp_path, environment, {"store": {"vector": {"enabled": False}}})
     told = check("status", run("status", "--workspace", str(workspace), "--json").out)
     assert (told["sqlite"]["vec"], told["sqlite"]["noVec"]) == (None, "memory.search.store.vector.enabled is false")
+    checks = {
+        c["name"]: c for c in check("doctor", run("doctor", "--workspace", str(workspace), "--json").out)["checks"]
+    }
+    assert checks["vectors"]["status"] == "ok"
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_an_extension_that_cannot_be_loaded(
+    run, environment: dict[str, str], workspace: Path, tmp_path: Path, there: bool
+) -> None:
+    path = tmp_path / "vec0.so"
+    if there:
+        path.write_text("no library", encoding="utf-8")
+    configure(tmp_path, environment, {"store": {"vector": {"extensionPath": str(path)}}})
+    told = check("status", run("status", "--workspace", str(workspace), "--json").out)["sqlite"]
+    assert told["noVec"].startswith(f"memory.search.store.vector.extensionPath: {path}: ")
+    assert ("No such file" in told["noVec"], ".so.so" in told["noVec"]) == (not there, False)
+
+
+def test_settings_at_fault_are_told_as_such(run, environment: dict[str, str], workspace: Path, tmp_path: Path) -> None:
+    """They were told as a fault of the workspace."""
+    named = ("--workspace", str(workspace), "--json")
+    configure(tmp_path, environment, {"provider": 3})
+    ran = run("doctor", *named)
+    checks = {c["name"]: c for c in check("doctor", ran.out)["checks"]}
+    assert (ran.code, checks["configuration"]["status"], checks["workspace"]["status"]) == (1, "fail", "ok")
+    assert "memory.search.provider: expected a string" in checks["configuration"]["message"]
+    configure(tmp_path, environment, {"provder": "static"})
+    ran = run("doctor", *named)
+    checks = {c["name"]: c for c in check("doctor", ran.out)["checks"]}
+    assert (ran.code, checks["configuration"]["status"], "embeddings" in checks) == (0, "warn", True)
+    assert "did you mean memory.search.provider?" in checks["configuration"]["message"]
 
 
 def test_unusable_index(run, workspace: Path) -> None:

@@ -208,6 +208,7 @@ def test_an_unknown_provider(chosen: Any) -> None:
     assert found.fallback_from == "bedrock"
     assert "no such provider" in found.warning
     assert "voyage" in found.warning
+    assert "did you mean openai-compatible?" in chosen({"provider": "openai-compatibel"}).warning
 
 
 def test_the_fallback(chosen: Any) -> None:

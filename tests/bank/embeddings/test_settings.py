@@ -239,6 +239,28 @@ def test_a_typing_error_is_said_with_what_was_meant() -> None:
     assert all("openclaw.json" in line and "\n" not in line for line in warnings)
 
 
+@pytest.mark.parametrize(
+    ("values", "meant"),
+    [
+        ({"memory": {"serach": {"provider": "openai"}}}, "memory.serach memory.search"),
+        ({"memroy": {"search": {}}}, "memroy memory"),
+        ({"agents": {"defaults": {"memorysearch": {}}}}, "agents.defaults.memorysearch agents.defaults.memorySearch"),
+        ({"agents": {"entries": {"main": {"memory": {"Search": {}}}}}},
+         "agents.entries.main.memory.Search agents.entries.main.memory.search"),
+    ],
+)  # fmt: skip
+def test_a_section_with_a_typing_error(values: dict[str, Any], meant: str) -> None:
+    """What stood below it had no effect, and nothing said so."""
+    (warning,) = read(values)[1]
+    wrong, right = meant.split()
+    assert warning == f"{wrong}: no such setting (/home/x/openclaw.json); did you mean {right}?"
+
+
+def test_other_sections_are_openclaws_own() -> None:
+    values = {"gateway": {}, "models": {}, "messages": {}, "meta": {}, "memory": {"backend": "qmd", "citations": "on"}}
+    assert read(values | {"agents": {"defaults": {"model": {}, "memory": {"qmd": {}}}}})[1] == []
+
+
 def test_both_eras_are_looked_through() -> None:
     values = today({"modle": "x"}) | older({"modle": "y"})
     assert [line.split(":")[0] for line in read(values)[1]] == [
