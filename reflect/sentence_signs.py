@@ -1,0 +1,147 @@
+"""What the words of a sentence tell of its worth for a memory: signs of what lasts, what happened, and of mere talk.
+
+Closed lists of English, German and Chinese function words and of verbs; no list tells of a particular workspace.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .wording import PAST
+
+
+def _words(words: str) -> str:
+    return "|".join(sorted(words.split(), key=lambda word: (-len(word), word)))
+
+
+#: Questions, wishes, plans, orders, suppositions, reported speech.
+UNSURE = re.compile(
+    r"\b(?:"
+    + _words(
+        "if whether maybe perhaps probably possibly presumably apparently might could would should shall wonder wonders"
+        " wondering wondered hope hopes hoping hoped wish wishes want wants wanted suppose supposed unless imagine guess"
+        " seems seemed wenn falls ob vielleicht wahrscheinlich vermutlich eventuell könnte könnten würde würden sollte"
+        " sollten möchte möchten hoffentlich bitte wohl"
+    )
+    + r")\b|\blet['’]?s\b|\blet\s+us\b|\bplease\b|\b(?:need|needs|have|has|ought)\s+to\s+(?!be\b)"
+    r"|\bmust\s+(?:remember|not\s+forget)\b|\bI['’]d\b|\bwe['’]d\b|\bgoing\s+to\b|\bthinking\s+(?:of|about)\b"
+    r"|如果|也许|可能|希望|应该|建议|要是",
+    re.IGNORECASE,
+)
+_SURE_NEED = re.compile(r"\b(?:supposed|falls\s+(?:ill|due|on))\b", re.IGNORECASE)
+REPORTED = re.compile(
+    r"\b(?:"
+    + _words(
+        "said says say told tells tell claims claimed joked jokes asked asks ask replied answered shouted swears swore"
+        " insists suggested suggests proposes proposed meint meinte sagt sagte fragt fragte schreibt schrieb behauptet"
+        " promises complained laughs laughed according angeblich"
+    )
+    + r")\b|说|问",
+    re.IGNORECASE,
+)
+CHATTER = re.compile(
+    r"\b(?:lol|haha\w*|ha\s+ha|hehe|lmao|rofl|omg|wtf|sigh|ugh|meh|yay|jokes?|joking|kidding|love\s+to\s+all|sends?\s+\w+"
+    r"\s+love|kisses|hugs)\b|[:;]-?[)D(P]|[\U0001F600-\U0001F64F\U0001F923]|\b(?:weather|wetter)\b"
+    r"|\A\W*(?:it|es)\s+(?:was\s+|is\s+|war\s+|ist\s+)?(?:\w+\s+)?(?:rain|snow|drizzl|cold|warm|hot|regne|schnei|kalt|heiß"
+    r"|windy|sunny|grey|foggy)\w*",
+    re.IGNORECASE,
+)
+#: Labels and first words that make a line an order or an open point.
+ORDER = re.compile(
+    r"\W*(?:todo|to[\s-]do|fixme|action(?:\s+items?)?|open(?:\s+question)?|question|idea|next(?:\s+steps?)?|follow[\s-]?up"
+    r"|reminder|nb|offen|frage|aufgabe|待办|问题)\s*[:：-]"
+    r"|\W*(?:"
+    + _words(
+        "add ask book bring buy call check clean contact decide do don't email find finish fix follow get give go ignore"
+        " investigate keep learn look mail make must order pay phone pick ping plan prepare read remember remind replace"
+        " reply restart return review run schedule see send set speak start stop take talk tell test try update use wait"
+        " watch write never always"
+    )
+    + r")\s+(?!is\b|was\b|I\b|with\b)",
+    re.IGNORECASE,
+)
+ORDER_SECTION = re.compile(
+    r"\b(?:to[\s-]?dos?|tasks?|backlog|ideas?|questions?|wish(?:list|es)?|shopping|recipe|agenda|action\s+items?|aufgaben"
+    r"|einkauf\w*|ideen|fragen|offen|still\s+open|next\s+steps|rezept|dreams?)\b|待办|问题",
+    re.IGNORECASE,
+)
+CREDENTIAL = re.compile(
+    r"\b(?:password|passwd|passwort|kennwort|passphrase|api[\s_-]?key|secret|token|pin|otp)\b\s*(?:is|ist|for|für|:|=)"
+    r"|密码",
+    re.IGNORECASE,
+)
+#: Marks of source text and of logs that machines write.
+CODE = re.compile(r"[{};]\s*$|=>|\(\)|==|::|^\s*[$>#]\s|^\w+\[\d+\]:|\A\S+://\S+\Z|</\w+>")
+
+#: Verbs of states that last.
+STATES = frozenset(
+    "lives works leads owns costs has keeps needs runs uses weighs earns belongs listens takes holds has pays speaks"
+    " teaches studies stays stands contains requires supports serves manages maintains rents drives drinks eats plays"
+    " begins starts ends expires opens closes lasts includes means lies bears wears knows covers lacks measures accepts"
+    " live work lead own cost have keep need run use belong take hold pay speak leaves joins moves retires lets"
+    " wohnt arbeitet leitet besitzt kostet hat gehört braucht läuft wiegt verdient heißt beginnt endet gilt kommt"
+    " verlangt vermietet beträgt bleibt steht liegt nutzt fährt lebt studiert spricht trägt zahlt übernimmt bekommt"
+    " wohnen leben arbeiten haben kosten verlangen gehören brauchen gelten".split()
+)
+COPULA = frozenset("is are was were be been being am isn't aren't ist sind war waren wird wurde wurden".split())
+#: Acts and turns of which one wants to know later.
+EVENTS = frozenset(
+    "moved joined bought sold signed married retired graduated quit promoted hired appointed switched migrated replaced"
+    " relocated renamed adopted inherited released shipped published deployed fixed repaired installed closed opened"
+    " started began ended finished founded launched merged rolled upgraded downgraded cancelled canceled booked ordered"
+    " paid lost won broke born died turned became received got gave lent borrowed stolen found rejected accepted approved"
+    " declined agreed decided reversed announced confirmed passed failed filled vaccinated diagnosed measured restored"
+    " removed added configured enabled disabled dropped refused rerouted surveyed hauled delivered transferred invested"
+    " raised reduced increased cut left resigned arrived returned built wrote taught learned made set put took handed"
+    " rented extended resolved rewrote refactored tested benchmarked documented scheduled registered enrolled"
+    " verkauft gekauft unterschrieben abgelehnt geheiratet gekündigt repariert umgezogen bestellt gefunden angefangen"
+    " gewechselt bezahlt abgeschlossen geboren gestorben bekommen übernommen eingebaut beschlossen".split()
+)
+#: Adjectives and adverbs of the moment: "is tired" tells of an hour.
+PASSING = re.compile(
+    r"\b(?:is|are|was|were|ist|sind|war)\s+(?:\w+\s+)?(?:"
+    + _words(
+        "tired happy sad late early here back busy sorry hungry funny bored nervous angry quiet silent asleep awake cold"
+        " wet great nice good bad fine okay ok cute lovely amazing awful right wrong sure ready flaky there proud surprised"
+        " relieved excited müde froh spät da hungrig lustig krumm toll schön laut"
+    )
+    + r")\b[\s,.!]*(?:again|today|heute|wieder|too)?[\s.!]*(?:$|,|and\b|but\b)",
+    re.IGNORECASE,
+)
+NUMBER = re.compile(r"\d")
+FIRST_PERSON = frozenset("i we ich wir".split())
+FIRST_PERSON_UNSPACED = re.compile(r"\A\W*(?:今天|昨天|后来)?我们?(?!的)")
+PRONOUNS = re.compile(r"\W*(?:(?:she|he|it|sie|er|es)\b|[她他它](?!们))", re.IGNORECASE)
+VAGUE_START = re.compile(
+    r"\W*(?:they|this|that|these|those|which|who|there|dies\w*|das|daher|such)\b|\W*(?:她们|他们|它们|这|那)",
+    re.IGNORECASE,
+)
+LIKES = (
+    "likes loves hates prefers dislikes thinks believes enjoys favours favors detests adores considers mag liebt hasst"
+    " findet bevorzugt glaubt"
+)
+#: Right after a name: "really prefers", "does not like", "喜欢".
+LIKING = re.compile(
+    rf"\s*(?:(?:really|also|still|always|now|much|auch|gern|immer)\s+){{0,2}}(?:(?:{_words(LIKES)})\b"
+    r"(?!\s+(?:of|about|so)\b)|(?:does\s+not|doesn['’]t|can['’]t|cannot)\s+(?:like|stand|believe|think|bear)\b)"
+    r"|(?:很|最|也|不|还|特别)?(?:喜欢|讨厌|认为|觉得|爱)",
+    re.IGNORECASE,
+)
+STATES_UNSPACED = re.compile("[是在有住叫负不用从来当]|加入|成为")
+_ED = re.compile(r"[a-z]{3,}ed\Z|ge[a-zäöüß]{3,}(?:t|en)\Z")
+
+
+def is_past(word: str) -> bool:
+    """Whether a word (casefolded) is the past of a verb, as far as its form tells."""
+    return word in PAST or word in EVENTS or bool(_ED.match(word) and word not in _NO_VERBS)
+
+
+_NO_VERBS = frozenset(
+    "hundred naked wicked sacred indeed speed breed need embed unused shared related red supposed wanted asked called"
+    " used gesamt gestern genau gegen gerade gewesen gut getrennt gemeinsam".split()
+)
+#: Past forms that tell of nothing that one asks for later, unless a number or a day makes it matter.
+TRIVIAL = frozenset(
+    "called rang came went laughed smiled looked sat ate slept cried brought stood walked watched seemed felt sang ran"
+    " talked spoke chatted thought heard saw woke waited played liked loved kam ging saß lachte schlief rief sah".split()
+)
