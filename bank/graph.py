@@ -50,14 +50,6 @@ TABLES = (
 )
 
 
-def neighbours(connection: Connection, slug: str) -> list[tuple[str, float]]:
-    """The entities nearest to one, best first: (slug, weight in (0, 1]); the nearest weighs 1. At most 32."""
-    rows = connection.execute(
-        "SELECT other, weight FROM neighbours WHERE slug = ? ORDER BY weight DESC, other", (slug,)
-    )
-    return [(other, weight) for other, weight in rows]
-
-
 def refresh(connection: Connection) -> None:
     """Bring the graph up to date with the mentions and names; the caller holds a write transaction."""
     means = meanings(connection)

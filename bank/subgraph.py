@@ -1,6 +1,6 @@
 """A part of the entity graph to be shown: its entities, its edges, and for each edge the passage that says most of it.
 
-For people and for exports; a question reads ``graph.neighbours``.
+For people and for exports; a question reads ``neighbours``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from .driver import Connection
 from .entities import all_entities, entity
-from .graph import neighbours
+from .neighbours import neighbours
 from .ties import FACT, Pair, evidence, meanings, places, places_among
 
 #: From so many entities on, evidence is looked for in all passages at once.

@@ -15,8 +15,6 @@ from .filters import Condition
 CHANNEL_SIZE = 100
 #: How many chunks lend their score to the passages in them.
 CHUNKS = 40
-#: How many entities beside a named one are looked at.
-NEIGHBOURS = 8
 _TIES = 2000
 _COLUMNS = (
     "p.id, p.key, p.kind, p.origin, p.text, p.details, f.path, p.line, p.end_line, p.day, p.first, p.last, p.precision,"
@@ -122,13 +120,6 @@ def by_time(connection: Connection, first: int, last: int, where: Condition) -> 
         " OR (p.first <= ? AND p.last >= ?))"
     )
     return _listed(connection, sql, [first, last, first, last, last, first, last], where)
-
-
-def neighbours(connection: Connection, slug: str) -> list[tuple[str, float]]:
-    """The entities that are often named together with one (personalised PageRank, see ``bank/graph.py``), best first:
-    folded name, weight in (0, 1]."""
-    sql = "SELECT other, weight FROM neighbours WHERE slug = ? ORDER BY weight DESC, other LIMIT ?"
-    return list(connection.execute(sql, (slug, NEIGHBOURS)))
 
 
 def newest(connection: Connection, where: Condition) -> list[int]:

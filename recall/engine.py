@@ -13,6 +13,7 @@ from ..bank import spaces
 from ..bank.driver import Connection
 from ..bank.entities import entity, named_in
 from ..bank.freshness import ask_fresh
+from ..bank.neighbours import neighbours
 from ..bank.static_space import static_embedder
 from ..bank.sync import Progress
 from ..bank.workspace import Workspace
@@ -34,12 +35,12 @@ from .compounds import relatives
 from .filters import Filters, about, condition
 from .inflections import other_forms
 from .kindred import kindred
-from .meaning import Understood, by_meaning, nearness, understand
+from .meaning import NO_MEANING, Understood, by_meaning, nearness, understand
 from .name_pattern import name_pattern
 from .question import Question, Term, quoted, read_question
 from .standing import Standing, asks_state, holding, marked, standings
 from .stopwords import stop_words
-from .twins import lend
+from .twins import lend, of_twins
 
 DEFAULT_K = 20
 DEFAULT_BUDGET = 1200
@@ -51,6 +52,8 @@ _COMMON = 5000
 FULL_SHARE = 1.0
 #: Words of so many candidates, the best by all other signals, are compared in meaning with the question's.
 COMPARED = 120
+#: How many entities beside a named one are looked at.
+NEIGHBOURS = 8
 #: With fewer passages by words than this, what is known of a named entity is looked at too.
 FEW = 10
 #: A question about so few days looks at everything of these days.
@@ -80,7 +83,7 @@ def recall(
     """
 
     def ask(connection: Connection) -> _Answer:
-        ranked, best, understood, known = rank(workspace, connection, query, now=now, filters=filters or Filters())
+        ranked, best, understood, known, *_ = rank(workspace, connection, query, now=now, filters=filters or Filters())
         taken, spent, omitted = fit(ranked, max(0, k), max(0, budget))
         where = condition(filters or Filters(), connection)
         places = channels.places_of(connection, [one.passage.key for one in taken], where)
@@ -122,12 +125,14 @@ class _Answer(NamedTuple):
 
 class Ranking(NamedTuple):
     """All candidates for a question, best first, repeats folded; the largest score that was in reach; how the question
-    was understood; and how what they say stands, by key."""
+    was understood; how what they say stands, by key; and the question as it was read, with what FTS5 was asked."""
 
     ranked: list[Ranked]
     best: float
     understood: Understood
     known: dict[str, Standing]
+    question: Question
+    expression: "Expression"
 
 
 def rank(workspace: Workspace, connection: Connection, query: str, *, now: datetime, filters: Filters) -> Ranking:
@@ -137,7 +142,7 @@ def rank(workspace: Workspace, connection: Connection, query: str, *, now: datet
     weighed, best = search.weigh(passages)
     told = search.compare_words(ordered(weighed))
     if search.meaning:
-        told = lend(told, spaces.vectors(connection, spaces.STATIC, [one.passage.id for one in told]))
+        told = lend(told, search.vectors or spaces.vectors(connection, spaces.STATIC, of_twins(told)))
     ranked, understood = push_back_repeats(fold_repeats(told)), search.understood
     as_of = search.filters.as_of.toordinal() if search.filters.as_of else None
     known = standings(connection, [one.passage for one in ranked], as_of)
@@ -148,7 +153,7 @@ def rank(workspace: Workspace, connection: Connection, query: str, *, now: datet
         ranked, problem = reranked(workspace, query, ranked)
         warnings = filter(None, (understood.warning, problem))
         understood = understood._replace(warning="; ".join(warnings))
-    return Ranking(ranked, best, understood, known)
+    return Ranking(ranked, best, understood, known, search.question, search.expression)
 
 
 class _Names(NamedTuple):
@@ -180,15 +185,19 @@ class _Search:
         self.expression = expression(connection, question, self.names.terms)
         # The built-in model knows English, and what it makes of the pieces of other words means nothing.
         self.bare = self._without_unknown(self.names.bare) if question.language == "en" else ""
-        self.understood = understand(workspace, connection, question.text, self.bare)
         # What asks for a day or for what is known of somebody, and for nothing more, has no meaning to compare.
-        self.meaning = self.understood.meaning if self._has_content() else None
+        self.understood = (
+            understand(workspace, connection, question.text, self.bare) if self._has_content() else NO_MEANING
+        )
+        self.meaning = self.understood.meaning
         self.asked = [t.interval for t in question.times if t.interval]
         if filters.around:
             self.asked.append(filters.around)
         self.lexical: dict[int, float] = {}
         self.alike: dict[int, float] = {}
         self.strength = 1.0
+        #: The built-in model's vectors of the candidates, where they were read.
+        self.vectors: Mapping[int, bytes] = {}
 
     def gather(self) -> list[int]:
         """Candidate ids from all channels, each in its own order."""
@@ -231,7 +240,7 @@ class _Search:
             for match in (self.expression.exact, self.expression.alike)
         )
         section = self._blended(chunks, alike, ids, from_zero=True)
-        own, beside = nearness(self.connection, self.meaning, ids) if self.meaning else ({}, {})
+        own, beside = self._nearness(ids)
         meaning, beside = signals.meaning_scores(own, ids), signals.meaning_scores(beside, ids)
         exact = [signals.identifier_pattern(identifier) for identifier in self.question.identifiers]
         recent = signals.recent_signals(passages)
@@ -266,6 +275,15 @@ class _Search:
             kept = {name: value for name, value in values.items() if value >= signals.FAINT}
             weighed.append(Ranked(passage, signals.total(kept), kept))
         return weighed, signals.best_total(name for name, played in in_play.items() if played)
+
+    def _nearness(self, ids: list[int]) -> tuple[Mapping[int, float], Mapping[int, float]]:
+        """The cosines of passages and of their neighbours."""
+        if self.meaning is None:
+            return {}, {}
+        near = nearness(self.connection, self.meaning, ids)
+        if self.meaning.space == spaces.STATIC:
+            self.vectors = near.vectors
+        return near.own, near.beside
 
     def compare_words(self, ranked: Sequence[Ranked]) -> list[Ranked]:
         """The candidates with the signal ``kindred`` for the best of them, ordered again."""
@@ -324,7 +342,7 @@ class _Search:
             if is_common:
                 bare = pattern.sub(" ", bare)
                 continue
-            for other, weight in channels.neighbours(self.connection, slug):
+            for other, weight in neighbours(self.connection, slug, NEIGHBOURS):
                 near[other] = max(weight, near.get(other, 0.0))
         rest = tuple(term for term in terms if not any(term.text in span for span in spans))
         if named and common and rest:
@@ -345,14 +363,15 @@ class _Search:
 
 
 class Expression(NamedTuple):
-    """What FTS5 is asked. ``exact``: any of the terms. ``alike``: relatives of words that no passage has. Either is ""
-    where there is nothing to look for. ``possible``: about the bm25 of a passage of average length that has all terms
-    once, those that no passage has (``missing``) being the rarest; 0 where that cannot be said."""
+    """What FTS5 is asked for ``terms``. ``exact``: any of them. ``alike``: relatives of words that no passage has.
+    Either is "" where there is nothing to look for. ``possible``: about the bm25 of a passage of average length that
+    has all terms once, those that no passage has (``missing``) being the rarest; 0 where that cannot be said."""
 
     exact: str
     alike: str
     possible: float
     missing: tuple[str, ...]
+    terms: tuple[Term, ...]
 
 
 def expression(connection: Connection, question: Question, terms: Sequence[Term] | None = None) -> Expression:
@@ -376,7 +395,9 @@ def expression(connection: Connection, question: Question, terms: Sequence[Term]
     if inflected:
         # Endings and compounds are what such a language is made of: there a relative is as good as the word.
         phrases, alike, possible = [*phrases, *alike], [], 0.0
-    return Expression(" OR ".join(dict.fromkeys(phrases)), " OR ".join(dict.fromkeys(alike)), possible, tuple(missing))
+    return Expression(
+        " OR ".join(dict.fromkeys(phrases)), " OR ".join(dict.fromkeys(alike)), possible, tuple(missing), tuple(terms)
+    )
 
 
 def _count(connection: Connection, match: str) -> int:

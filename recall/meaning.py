@@ -39,6 +39,10 @@ class Understood(NamedTuple):
     warning: str
 
 
+#: For a question that has nothing to compare: nobody is asked.
+NO_MEANING = Understood(None, "none", "", "the question has no words of its own to compare in meaning", "", "")
+
+
 def understand(workspace: Workspace, connection: Connection, text: str, bare: str) -> Understood:
     """A question's meaning by the provider that is configured, if it answers and has embedded every passage; else by
     the built-in model, unless ``fallback`` is ``none``. Never raises for what a provider does.
@@ -92,10 +96,16 @@ def _static(embedder: Embedder, text: str, reason: str, fallback: str, warning: 
 
 
 def _checked(connection: Connection, embedder: Embedder, text: str) -> bytes:
-    """The question's vector by a provider, of the width that the passages' vectors have."""
+    """The question's vector by a provider, of the width that the passages' vectors have.
+
+    Raises ``EmbeddingFault`` where it has another, and ``ValueError`` where the passages' own are of several: damage.
+    """
     vector = quantised(embedder.embed_query(text))
     row = connection.execute("SELECT length(vector) FROM model_vectors LIMIT 1").fetchone()
     if vector is None or (row and row[0] != len(vector)):
+        same = "SELECT 1 FROM model_vectors WHERE length(vector) = ? LIMIT 1"
+        if vector and connection.execute(same, (len(vector),)).fetchone():
+            raise ValueError("vectors of several widths in the index")
         raise EmbeddingFault(
             f"{embedder.provider} {embedder.model}: the question's vector does not fit the passages'",
             remedy="check which model answers, then run `openclaw memory reset --embeddings`",
@@ -126,14 +136,22 @@ def neighbours(connection: Connection, passages: Sequence[int]) -> dict[int, lis
     return found
 
 
-def nearness(
-    connection: Connection, meaning: Meaning, passages: Sequence[int]
-) -> tuple[dict[int, float], dict[int, float]]:
-    """(its own cosine, the best cosine of its neighbours) of each passage that has one."""
-    beside = neighbours(connection, passages)
+class Nearness(NamedTuple):
+    """``own``: the cosine of each passage that has a vector; ``beside``: the best of its neighbours'. ``vectors``: all
+    that were compared."""
+
+    own: dict[int, float]
+    beside: dict[int, float]
+    vectors: dict[int, bytes]
+
+
+def nearness(connection: Connection, meaning: Meaning, passages: Sequence[int]) -> Nearness:
+    """How near passages, and those right before and after them, come to a question."""
+    around = neighbours(connection, passages)
     wanted = dict.fromkeys(passages)
-    for others in beside.values():
+    for others in around.values():
         wanted.update(dict.fromkeys(others))
-    own = spaces.cosines(connection, meaning.space, meaning.query, list(wanted))
-    near = {p: max((own[o] for o in others if o in own), default=0.0) for p, others in beside.items()}
-    return {p: own[p] for p in passages if p in own}, near
+    vectors = spaces.vectors(connection, meaning.space, list(wanted))
+    cosines = {passage: meaning.query.cosine(vector) for passage, vector in vectors.items()}
+    beside = {p: max((cosines[o] for o in others if o in cosines), default=0.0) for p, others in around.items()}
+    return Nearness({p: cosines[p] for p in passages if p in cosines}, beside, vectors)

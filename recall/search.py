@@ -22,7 +22,6 @@ from .bundle import Ranked, citation, strictly_falling
 from .engine import expression, rank
 from .filters import Filters
 from .meaning import Understood
-from .question import read_question
 from .snippet import make_snippet
 
 DEFAULT_RESULTS = 6
@@ -141,9 +140,10 @@ def _markers(hit: _Hit, first: int, last: int) -> dict[str, Any]:
 def _hits(
     workspace: Workspace, connection: Connection, query: str, now: datetime, most: int, min_score: float
 ) -> tuple[list[_Hit], list[re.Pattern[str]], Understood]:
-    ranked, best, understood, _ = rank(workspace, connection, query, now=now, filters=Filters())
-    question = read_question(query, now.date())
-    wanted = expression(connection, question)
+    ranked, best, understood, _, question, wanted = rank(workspace, connection, query, now=now, filters=Filters())
+    if wanted.terms != question.terms:
+        # A heading may hold the name alone that was no search word.
+        wanted = expression(connection, question)
     match = wanted.exact or wanted.alike
     patterns = [_word_pattern(term.text) for term in question.terms]
     found: dict[int, _Hit] = {}

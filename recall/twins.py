@@ -14,6 +14,11 @@ NEAR = 0.4
 _COMPARED = 120
 
 
+def of_twins(candidates: Sequence[Ranked]) -> list[int]:
+    """The passages whose vectors ``lend`` looks at."""
+    return [one.passage.id for one in candidates[:_COMPARED]]
+
+
 def lend(candidates: Sequence[Ranked], vectors: Mapping[int, bytes]) -> list[Ranked]:
     """The candidates, which are ordered, with the signal ``twin``: how near its nearest twin is, times that one's share
     of the best score. Ordered again."""

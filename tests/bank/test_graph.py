@@ -19,6 +19,7 @@ from openclaw_memory.bank import graph
 from openclaw_memory.bank.driver import Connection, connect
 from openclaw_memory.bank.entities import all_entities
 from openclaw_memory.bank.index import open_to_write, transaction
+from openclaw_memory.bank.neighbours import neighbours
 from openclaw_memory.bank.pagerank import walk
 from openclaw_memory.bank.schema import create
 from openclaw_memory.bank.store import entity_of_page
@@ -189,7 +190,7 @@ def near_by_networkx(ties: Edges, start: str) -> dict[str, float]:
 
 def assert_near(connection: Connection, ties: Edges, slugs: set[str]) -> None:
     for slug in slugs:
-        found = graph.neighbours(connection, slug)
+        found = neighbours(connection, slug)
         expected = near_by_networkx(ties, slug)
         assert len(found) == min(graph.KEPT, len(expected))
         assert found == sorted(found, key=lambda row: (-row[1], row[0]))
@@ -205,17 +206,17 @@ def assert_near(connection: Connection, ties: Edges, slugs: set[str]) -> None:
 def test_near_are_those_that_are_named_together_and_those_behind_them(index: Callable[..., Connection]) -> None:
     facts = "- W @Peter @Mara: Sail.\n- W @Peter @Mara: Row.\n- W @Mara @Elif: Climb.\n- W @Elif @Inga: Run.\n"
     connection = index({LOG: f"## Retain\n{facts}"})
-    found = graph.neighbours(connection, "peter")
+    found = neighbours(connection, "peter")
     assert [slug for slug, _ in found] == ["mara", "elif"]
-    assert graph.neighbours(connection, "nobody") == []
+    assert neighbours(connection, "nobody") == []
 
 
 def test_common_ground_leads_nowhere(index: Callable[..., Connection]) -> None:
     facts = [f"- W @Hub @e{n:02}: Are linked.\n" for n in range(graph.COMMON)]
-    found = graph.neighbours(index({LOG: "## Retain\n" + "".join(facts)}), "e00")
+    found = neighbours(index({LOG: "## Retain\n" + "".join(facts)}), "e00")
     assert [slug for slug, _ in found] == ["hub", *(f"e{n:02}" for n in range(1, graph.COMMON))]
     facts.append("- W @Hub @e99: Are linked.\n")
-    assert graph.neighbours(index({LOG: "## Retain\n" + "".join(facts)}), "e00") == [("hub", 1.0)]
+    assert neighbours(index({LOG: "## Retain\n" + "".join(facts)}), "e00") == [("hub", 1.0)]
 
 
 weights = st.integers(1, 10 * FACT)

@@ -46,7 +46,7 @@ def everything(workspace: Workspace, connection: Connection) -> list[Any]:
     """What all tables say to all questions: reads every page that questions read."""
     found: list[Any] = []
     for question in QUESTIONS:
-        ranked, best, _ = rank(workspace, connection, question, now=NOW, filters=Filters())
+        ranked, best, *_ = rank(workspace, connection, question, now=NOW, filters=Filters())
         found.append((best, [(one.passage[1:20], one.score) for one in ranked]))
     for table in ("passages", "mentions", "spans", "names", "chunks"):
         columns = "text" if table in ("passages", "chunks") else "*"

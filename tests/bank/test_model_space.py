@@ -913,6 +913,41 @@ def test_another_width_with_the_extensions_table(
         assert ask(asking(tmp_path, provider))["provider"] == "openai-compatible"
 
 
+def test_damage_in_the_index_is_no_fault_of_the_provider(tmp_path: Path, provider: Provider) -> None:
+    """The first row said how wide a question's vector has to be, and the provider was blamed and left alone."""
+    write(tmp_path, "a.md", lines(5))
+    workspace = asking(tmp_path, provider)
+    run(workspace)
+    with closing(connect(workspace.index_path)) as connection:
+        connection.execute(
+            "UPDATE model_vectors SET vector = substr(vector, 3)"
+            " WHERE passage = (SELECT min(passage) FROM model_vectors)"
+        )
+    answer = ask(asking(tmp_path, provider))
+    assert (answer["provider"], answer["fallback"]) == ("openai-compatible", None)
+    assert "set aside" in answer["warning"]
+    assert not (tmp_path / ".memory" / pause_module.FILE).exists()
+
+
+def test_another_model_behind_the_questions_is_the_providers_fault(tmp_path: Path, provider: Provider) -> None:
+    write(tmp_path, "a.md", lines(5))
+    run(asking(tmp_path, provider))
+    provider.plan = Forever([changed(lambda numbers: numbers[:5])])
+    answer = ask(asking(tmp_path, provider))
+    assert (answer["provider"], answer["fallback"]) == ("static", "openai-compatible")
+    assert "the question's vector does not fit the passages'" in answer["warning"]
+
+
+def test_a_question_without_words_of_its_own_asks_nobody(tmp_path: Path, provider: Provider) -> None:
+    """It waited for a vector that was thrown away."""
+    write(tmp_path, "2026-01-05.md", lines(5))
+    run(asking(tmp_path, provider))
+    provider.requests.clear()
+    answer = ask(asking(tmp_path, provider), "What happened on 5 January 2026?")
+    assert (answer["provider"], answer["warning"], len(answer["results"])) == ("none", None, 5)
+    assert not provider.requests
+
+
 def test_nothing_is_left_lying_about(tmp_path: Path, provider: Provider) -> None:
     write(tmp_path, "a.md", lines(5))
     run(asking(tmp_path, provider))
