@@ -1,6 +1,6 @@
 """Whole small workspaces with what reflect should come to (the layout is told in the cases' own README).
 
-    python benchmarks/scenarios.py DIR [--scorer rules|learned|model|none] [--json]
+python benchmarks/scenarios.py DIR [--scorer rules|learned|model|none] [--json]
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any
 from openclaw_memory.bank.workspace import Workspace
 from openclaw_memory.parsers.names import fold
 from openclaw_memory.reflect.job import Options, reflect
-from openclaw_memory.reflect.view import View, look
 from openclaw_memory.reflect.verdicts.records import Scorer
+from openclaw_memory.reflect.view import View, look
 
 NOW = datetime(2026, 12, 1, 4, 0).astimezone()
 

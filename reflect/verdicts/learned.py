@@ -1,0 +1,123 @@
+"""The learned judge: a small network over word vectors, shipped as plain numbers (``model.npz``) and run in numpy.
+
+``training/beliefs/student.py`` tells what it is and made the numbers. It is a hint, never a judge: what it says counts
+half, and what it is not sure of stays neutral.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import Any
+
+import numpy
+
+from .features import pair_features, pair_words
+from .records import COEXISTS, DUPLICATE, NEUTRAL, NORMAL, STRONG, SUPERSEDES, SUPPORTS, WEAK, Claim, Stance, Succession
+from .rules import RulesScorer, guarded
+
+MODEL = os.path.join(os.path.dirname(__file__), "model.npz")
+STANCES = (NEUTRAL, SUPPORTS, "contradicts")
+SUCCESSIONS = (COEXISTS, SUPERSEDES, DUPLICATE, "older_late")
+STRENGTHS = (WEAK, NORMAL, STRONG)
+#: A direction needs this probability, and so much more than the other one; chosen on authors that were left out.
+SURE, AHEAD = 0.40, 0.10
+#: A supersession needs this probability.
+SURE_REPLACED = 0.50
+_DIGITS = 4
+
+
+class LearnedScorer:
+    """The rules where they apply, else the network."""
+
+    name = "learned"
+
+    def __init__(self, path: str = MODEL) -> None:
+        self._path = path
+        self._rules = RulesScorer()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        import hashlib
+
+        with open(self._path, "rb") as file:
+            return f"learned-1 {hashlib.sha256(file.read()).hexdigest()[:16]} {self._rules.fingerprint}"
+
+    @cached_property
+    def _numbers(self) -> dict[str, Any]:
+        with numpy.load(self._path) as stored:
+            return {name: stored[name].astype(numpy.float32) for name in stored.files}
+
+    @cached_property
+    def _networks(self) -> list[dict[str, Any]]:
+        count = 1 + max(int(name.split(".")[0]) for name in self._numbers if name[0].isdigit())
+        return [
+            {name.split(".", 1)[1]: value for name, value in self._numbers.items() if name.startswith(f"{number}.")}
+            for number in range(count)
+        ]
+
+    def stance(self, opinion: Claim, fact: Claim) -> Stance:
+        told = self._rules.stance(opinion, fact)
+        if told.near_verbatim or guarded(fact.text):
+            return told
+        found, numbers = self._probabilities(opinion, fact, "stance")
+        best = int(found.argmax())
+        for_it, against = float(found[1]), float(found[2])
+        if not best or found[best] < SURE or abs(for_it - against) < AHEAD:
+            return Stance(NEUTRAL, None, False, "not sure enough", round(float(found[0]), _DIGITS))
+        strength = numbers @ self._numbers["strength.weight"].T + self._numbers["strength.bias"]
+        reason = f"learned, {STANCES[best]} {found[best]:.2f} against {found[3 - best]:.2f}"
+        said = STRENGTHS[int(strength.argmax())]
+        return Stance(STANCES[best], said, False, reason, round(float(found[best]), _DIGITS))
+
+    def succession(self, old: Claim, new: Claim) -> Succession:
+        told = self._rules.succession(old, new)
+        if told.near_verbatim:
+            return told
+        found, _ = self._probabilities(old, new, "succession")
+        best = int(found.argmax())
+        if SUCCESSIONS[best] == SUPERSEDES and found[best] < SURE_REPLACED:
+            return Succession(COEXISTS, False, "not sure enough", round(float(found[0]), _DIGITS))
+        reason = f"learned, {SUCCESSIONS[best]} {found[best]:.2f}"
+        return Succession(SUCCESSIONS[best], False, reason, round(float(found[best]), _DIGITS))
+
+    def _probabilities(self, old: Claim, new: Claim, task: str) -> tuple[Any, Any]:
+        """The classes' probabilities, rounded so that they are the same everywhere, and the pair's numbers to scale."""
+        numbers = numpy.array(pair_features(old, new), dtype=numpy.float32)
+        numbers = numpy.clip((numbers - self._numbers[f"mean.{task}"]) / self._numbers[f"spread.{task}"], -4, 4)
+        left, right, same = (part.astype(numpy.float32) for part in pair_words(old, new))
+        each = [_forward(net, left, right, same, numbers, task) for net in self._networks]
+        return numpy.round(numpy.mean(each, axis=0), _DIGITS), numbers
+
+
+def _forward(net: dict[str, Any], left: Any, right: Any, same: Any, numbers: Any, task: str) -> Any:
+    """One network's probabilities (``Student.forward``, for one pair)."""
+    a, b = _encoded(net, left), _encoded(net, right)
+    scores = a @ b.T / numpy.sqrt(a.shape[1]) + 3.0 * same
+    pooled = [
+        *_compared(net, a, _softmax(scores) @ b, same.max(axis=1)),
+        *_compared(net, b, _softmax(scores.T) @ a, same.max(axis=0)),
+    ]
+    hidden = _linear(net, f"hidden.{task}", numpy.concatenate([*pooled, numbers]))
+    return _softmax(_linear(net, f"out.{task}", numpy.maximum(hidden, 0)))
+
+
+def _encoded(net: dict[str, Any], words: Any) -> Any:
+    nothing = numpy.zeros((1, words.shape[1]), dtype=words.dtype)
+    before, after = numpy.concatenate([nothing, words[:-1]]), numpy.concatenate([words[1:], nothing])
+    return numpy.maximum(_linear(net, "window", numpy.concatenate([before, words, after], axis=1)), 0)
+
+
+def _compared(net: dict[str, Any], own: Any, other: Any, same: Any) -> tuple[Any, Any]:
+    x = numpy.concatenate([own, other, own * other, own - other, same[:, None]], axis=1)
+    x = numpy.maximum(_linear(net, "compare", x), 0)
+    return x.mean(axis=0), x.max(axis=0)
+
+
+def _linear(net: dict[str, Any], name: str, x: Any) -> Any:
+    return x @ net[f"{name}.weight"].T + net[f"{name}.bias"]
+
+
+def _softmax(x: Any) -> Any:
+    powers = numpy.exp(x - x.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
