@@ -20,13 +20,19 @@ _BULLET = re.compile(r"[-*+•]\s+(\S.*)$")
 _STRUCTURE = re.compile(r"`{3}|~{3}|#{1,6}\s|>|[-*+•]\s|<!--")
 
 
-def retain(workspace: Workspace, bullets: Sequence[str], day: date, *, timeout: float = 10.0) -> list[str]:
+def retain(
+    workspace: Workspace, bullets: Sequence[str], day: date, *, timeout: float = 10.0, section_comment: str = ""
+) -> list[str]:
     """Append bullets, written in the Retain grammar, to the log of ``day``; their citations, in order.
 
     The folder, the file and its Retain heading are made where they are missing. ``timeout`` is in seconds.
     Raises ``UsageFault`` for a bullet that is empty or would open another block, ``Busy`` when the lock is
     not had in time, ``PathNotAllowed`` for a log behind a symbolic link, ``MemoryFault`` when the log cannot
     be written.
+
+    With a ``section_comment`` (one line, ``<!-- … -->``) only a section of its own is appended, and that comment stands
+    below its heading: nothing is written, and the citations are none, where there is no log, where it has a Retain
+    section, or where nothing that is added to its end would be read.
     """
     lines = [_one_bullet(bullet) for bullet in bullets]
     if not lines:
@@ -43,7 +49,11 @@ def retain(workspace: Workspace, bullets: Sequence[str], day: date, *, timeout: 
                 old = read_text(path)
             except FileMissing:
                 old = None
-            data, first = _with_bullets(old.data if old else b"", lines, day)
+            if section_comment and (old is None or any(place.in_section for place in places(decode(old.data)))):
+                return []
+            data, first = _with_bullets(old.data if old else b"", lines, day, section_comment)
+            if section_comment and old and not _is_appended(data, old.data, lines, first, name):
+                return []
             try:
                 write_atomic(path, data, old.stamp if old else None)
             except ChangedMeanwhile:
@@ -71,7 +81,12 @@ def _one_bullet(bullet: str) -> str:
     return line
 
 
-def _with_bullets(data: bytes, bullets: list[str], day: date) -> tuple[bytes, int]:
+def _is_appended(data: bytes, old: bytes, bullets: list[str], first: int, path: str) -> bool:
+    """Whether nothing above the bullets has moved, and they are read."""
+    return data.startswith(old) and reads_back(decode(data), path, bullets, first, decode(old))
+
+
+def _with_bullets(data: bytes, bullets: list[str], day: date, comment: str = "") -> tuple[bytes, int]:
     """The bytes of a log with ``bullets`` added, and the line (1-based) where the first of them stands."""
     if data in (b"", BOM):
         head = [f"# {day.isoformat()[:10]}", "", HEADING, ""]
@@ -80,11 +95,11 @@ def _with_bullets(data: bytes, bullets: list[str], day: date) -> tuple[bytes, in
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise MemoryFault("not retained: the log is UTF-16", path, "save it as UTF-8")
     old = decode(data)
-    tried = [_insert(data, bullets, place) for place in places(old)]
+    tried = [_insert(data, bullets, place, comment) for place in places(old)]
     return next((one for one in tried if reads_back(decode(one[0]), path, bullets, one[1], old)), tried[-1])
 
 
-def _insert(data: bytes, bullets: list[str], place: Place) -> tuple[bytes, int]:
+def _insert(data: bytes, bullets: list[str], place: Place, comment: str = "") -> tuple[bytes, int]:
     """The bullets put at a place, set off by blank lines where a list does not simply go on; no other byte changes."""
     pieces = data.split(b"\n")
     ends_with_newline = not pieces[-1]
@@ -95,7 +110,7 @@ def _insert(data: bytes, bullets: list[str], place: Place) -> tuple[bytes, int]:
     above = lines[index - 1].strip() if index else ""
     before: list[str] = []
     if not place.in_section:
-        before = ([""] if above else []) + [HEADING, ""]
+        before = [*([""] if above else []), HEADING, *([comment] if comment else []), ""]
     elif not _BULLET.match(above) and not lines[index - 1][:1].isspace():
         if index < len(lines) and not lines[index].strip():
             index += 1

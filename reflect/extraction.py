@@ -21,14 +21,17 @@ from .language import Language, Reading
 from .narrative import Named, Names, Sentence, prose_lines, sentences
 
 #: A candidate below this is not told of.
-LEAST_SCORE = 0.5
+LEAST_SCORE = 0.6
 #: Characters of the longest and words of the shortest sentence.
 LONGEST, FEWEST_WORDS = 300, 3
-#: Shares of the score: a known name; it stands in the subject; a verb of a state or an act; a number or a day.
-_NAME, _SUBJECT, _VERB, _NUMBER = 0.35, 0.2, 0.2, 0.15
+#: Shares of the score: a known name (one that only spaCy found); it stands in the subject; a verb of a state or an act;
+#: a number that tells how much or when; a day or a time.
+_NAME, _NEW_NAME, _SUBJECT, _VERB, _FIGURE, _TIME = 0.35, 0.25, 0.2, 0.2, 0.2, 0.08
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _QUOTED = re.compile(r"[\"“”„«»「」『』]")
 _LONG_QUOTE = re.compile(r"[\"“„«「『][^\"“”„«»「」『』]*(?:\s[^\"“”„«»「」『』]*){3,}[\"”“»」』]")
+_TITLE = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|Herr|Frau|Sir)\.?\s$")
+_SAYING = re.compile(r"[\w)]\s*[:：]\s*[\"“„«「]")
 _SPEAKER = re.compile(r"\W*[\w .-]{1,30}:\s*[\"“„'‘«]|\W*[<\[][^\]>]{1,30}[\]>]\s*\S+:|\A\[?\d{1,2}:\d\d\]?\s+\w+:\s")
 
 
@@ -68,7 +71,7 @@ def extract(
     for note in notes:
         if not _is_prose(note, prose, lines):
             continue
-        subject: str | None = None
+        subject: Antecedent | None = None
         for sentence in sentences(note, lines):
             named = known.find(sentence.text, matcher.find(sentence.text) if matcher else ())
             named = named or _mentioned(sentence.text)
@@ -97,10 +100,26 @@ def _mentioned(text: str) -> list[Named]:
     return [Named(at, at + 1 + len(name), name) for at, name in found if at >= 0]
 
 
+class Antecedent(NamedTuple):
+    """The entity that a pronoun may mean, and the sort of verb that told of it."""
+
+    name: str
+    sort: str
+
+    def agrees(self, pronoun: str) -> bool:
+        """Whether a pronoun can mean it: "it" is hardly somebody who has just acted, "she" hardly a thing whose name
+        has no capital."""
+        if pronoun.strip(" \t*_\"'(").casefold() in ("it", "es", "它"):
+            return self.sort in ("be", "state") or self.name[:1].islower()
+        return not self.name[:1].islower()
+
+
 class _Reader:
     """One sentence, read: who it is about, which verb tells it, and what speaks for it."""
 
-    def __init__(self, sentence: Sentence, named: list[Named], before: str | None, language: Language | None) -> None:
+    def __init__(
+        self, sentence: Sentence, named: list[Named], before: Antecedent | None, language: Language | None
+    ) -> None:
         self.sentence, self.text = sentence, sentence.text
         self.named = named
         self.before = before
@@ -108,30 +127,31 @@ class _Reader:
         self.unspaced = has_unspaced(self.text)
         self.words = [(match[0].casefold(), match.start()) for match in _WORD.finditer(self.text)]
         self.verb, self.verb_at, self.sort = self._main_verb()
+        self.liking = self._liking()
         self.subjects = [one for one in named if one.start < self.verb_at]
 
     @property
-    def only_subject(self) -> str | None:
-        """The entity that a pronoun in the next sentence means: the only one that stands as this one's subject."""
+    def only_subject(self) -> Antecedent | None:
+        """What a pronoun in the next sentence means: the only entity that stands as this one's subject."""
         subjects = {one.name for one in self.subjects}
-        return next(iter(subjects)) if self.verb and len(subjects) == 1 else None
+        return Antecedent(next(iter(subjects)), self.sort) if self.verb and len(subjects) == 1 else None
 
     def candidate(self, note: Note) -> Candidate | None:
         if not self._is_statement():
             return None
-        starts_with_pronoun = bool(signs.PRONOUNS.match(self.text))
-        if starts_with_pronoun and not self.before:
+        pronoun = signs.PRONOUNS.match(self.text)
+        led = bool(pronoun and self.before and self.before.agrees(pronoun[0]))
+        if pronoun and not led:
             return None
-        reading = self._language.read(self.text) if self._language and not self.unspaced else None
-        led = starts_with_pronoun and self.before
-        entities = [self.before] if led and self.before else []
+        reading = self._language.read(self.text) if self._language and self._is_english() else None
+        entities = [self.before.name] if led and self.before else []
         entities += [one.name for one in self.named]
         known = bool(entities)
         if not known and reading:
             entities = _unknown(self.text, reading, self.verb)
         if not entities:
             return None
-        kind, score, reason = self._judge(reading, bool(led), known)
+        kind, score, reason = self._judge(reading, led, known)
         if score < LEAST_SCORE:
             return None
         by_slug: dict[str, str] = {}
@@ -140,6 +160,9 @@ class _Reader:
         told = tuple(by_slug.values())
         place = (note.path, self.sentence.line, self.sentence.end_line, note.day)
         return Candidate(kind, told, self.text, *place, score, reason, fact_id(kind, told, self.text))
+
+    def _is_english(self) -> bool:
+        return not self.unspaced and signs.is_english(word for word, _ in self.words)
 
     def _is_statement(self) -> bool:
         text = self.text
@@ -151,7 +174,9 @@ class _Reader:
         quotes = len(_QUOTED.findall(text))
         if quotes % 2 or _LONG_QUOTE.search(text) or text[0] in '"“„«「『' or _SPEAKER.match(text):
             return False
-        if any(pattern.search(text) for pattern in (signs.UNSURE, signs.REPORTED, signs.CHATTER, signs.CREDENTIAL)):
+        if any(pattern.search(text) for pattern in (_SAYING, signs.CHATTER, signs.CREDENTIAL)):
+            return False
+        if not self.liking and (signs.UNSURE.search(text) or signs.REPORTED.search(text)):
             return False
         if signs.ORDER.match(text) or signs.VAGUE_START.match(text) or signs.CODE.search(text):
             return False
@@ -167,6 +192,8 @@ class _Reader:
                 return word, at, "state"
             if word in signs.COPULA:
                 return word, at, "be"
+            if signs.PHRASES.match(self.text, at):
+                return word, at, "event"
             if word in signs.TRIVIAL:
                 return word, at, "trivial"
             if word in signs.EVENTS:
@@ -181,13 +208,10 @@ class _Reader:
 
     def _judge(self, reading: Reading | None, led: bool, known: bool) -> tuple[str, float, str]:
         """The kind, the score and the reason."""
-        liking = self._liking()
-        if liking:
-            return "opinion", 0.9, f"a liking: {liking}"
-        head = [word for word, at in self.words if at < self.verb_at]
-        we = bool(signs.FIRST_PERSON & set(head[:6])) or bool(
-            self.unspaced and signs.FIRST_PERSON_UNSPACED.match(self.text)
-        )
+        if self.liking:
+            return "opinion", 0.9, f"a liking: {self.liking}"
+        head = {word for word, at in self.words if at < self.verb_at}
+        we = bool(signs.FIRST_PERSON & head) or bool(self.unspaced and signs.FIRST_PERSON_UNSPACED.match(self.text))
         # "Today repariere ich …": German turns verb and subject.
         we = we or any(word in ("ich", "wir") for word, _ in self.words[:4])
         logged = (
@@ -201,26 +225,34 @@ class _Reader:
             )
         )
         subject = led or bool(self.subjects)
-        score = _NAME if known else _NAME - 0.05
+        score = _NAME if known else _NEW_NAME
         reasons: list[str] = []
-        if subject or we or logged:
+        if subject or we or logged or not known:
             score += _SUBJECT
             reasons.append("about it")
-        if reading and subject and not led and not we and reading.subjects and not self._in_subject(reading):
+        if reading and self.subjects and not led and not we and reading.subjects and not self._in_subject(reading):
             score -= 0.1
         if self.sort in ("state", "event", "be"):
             score += _VERB
             reasons.append(f"{self.sort}: {self.verb}")
-        elif self.sort == "past":
-            score += _VERB / 2
-            reasons.append(f"past: {self.verb}")
         elif self.sort == "trivial":
             score -= 0.15
-        elif ":" not in self.text:
+        elif not self.sort and ":" not in self.text:
             score -= 0.2
-        if signs.NUMBER.search(self._without_names()) or self._tells_a_day():
-            score += _NUMBER
-            reasons.append("number or day")
+        rest = self._without_names()
+        figure, time = bool(signs.FIGURE.search(rest)), bool(signs.TIME.search(rest))
+        if figure or time:
+            score += _FIGURE if figure else _TIME
+            reasons.append("a figure" if figure else "a time")
+        elif self.sort != "be" and len(self.named) < 2 and len(self.words) < 5 and not self.unspaced:
+            score -= 0.2
+        if (
+            self.verb
+            and not led
+            and len({one.name for one in self.subjects}) < 2
+            and signs.DANGLING.match(self.text, self.verb_at)
+        ):
+            score -= 0.25
         kind = "experience" if (we or logged) and self.sort != "" else "world"
         return kind, round(max(0.0, min(1.0, score)), 2), "; ".join(reasons)
 
@@ -243,24 +275,17 @@ class _Reader:
             at = one.end
         return " ".join([*pieces, self.text[at:]])
 
-    def _tells_a_day(self) -> bool:
-        return bool(_DAY.search(self.text))
-
-
-_DAY = re.compile(
-    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:january|february|march|april|june|july|august|september|october"
-    r"|november|december|januar|februar|märz|mai|juni|juli|oktober|dezember)\b|\b(?:since|until|seit|bis)\b|每周|每天",
-    re.IGNORECASE,
-)
-
 
 def _unknown(text: str, reading: Reading, verb: str) -> list[str]:
-    """Names that nobody knows: people, organisations and places that stand in the subject of an English sentence."""
-    if not verb or not reading.has_verb or not reading.subjects:
+    """Names that nobody knows: people, organisations and places that stand in the subject of an English sentence, with
+    their titles."""
+    if not verb or not reading.has_verb:
         return []
-    inside = [
-        (start, end)
-        for start, end, _ in reading.names
-        if any(first <= start < last for first, last in reading.subjects)
-    ]
-    return [text[start:end] for start, end in inside if len(text[start:end]) > 2 and text[start].isupper()]
+    found = []
+    for start, end, _ in reading.names:
+        title = _TITLE.search(text, 0, start)
+        start = title.start() if title else start
+        name = re.sub(r"['’]s$", "", text[start:end])
+        if len(name) > 2 and name[0].isupper() and any(first <= start < last for first, last in reading.subjects):
+            found.append(name)
+    return found

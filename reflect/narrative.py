@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from ..parsers.document import Block, parse_document
@@ -175,7 +176,7 @@ class Names:
             for wanted, name in self._by_first.get(word, ()):
                 part = words[at : at + len(wanted)]
                 if tuple(one[0] for one in part) == wanted and all(
-                    _JOIN.fullmatch(text, left[2], right[1]) for left, right in zip(part, part[1:], strict=False)
+                    _JOIN.fullmatch(text, left[2], right[1]) for left, right in pairwise(part)
                 ):
                     found.append(Named(start, part[-1][2], name))
                     break

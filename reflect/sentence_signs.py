@@ -6,6 +6,7 @@ Closed lists of English, German and Chinese function words and of verbs; no list
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from .wording import PAST
 
@@ -18,23 +19,22 @@ def _words(words: str) -> str:
 UNSURE = re.compile(
     r"\b(?:"
     + _words(
-        "if whether maybe perhaps probably possibly presumably apparently might could would should shall wonder wonders"
-        " wondering wondered hope hopes hoping hoped wish wishes want wants wanted suppose supposed unless imagine guess"
-        " seems seemed wenn falls ob vielleicht wahrscheinlich vermutlich eventuell könnte könnten würde würden sollte"
-        " sollten möchte möchten hoffentlich bitte wohl"
+        "if whether maybe perhaps probably possibly presumably apparently might could would should shall wonder"
+        " wonders wondering wondered hope hopes hoping hoped wish wishes want wants wanted suppose supposed unless"
+        " imagine guess seems seemed wenn falls ob vielleicht wahrscheinlich vermutlich eventuell könnte könnten würde"
+        " würden sollte sollten möchte möchten hoffentlich bitte wohl"
     )
     + r")\b|\blet['’]?s\b|\blet\s+us\b|\bplease\b|\b(?:need|needs|have|has|ought)\s+to\s+(?!be\b)"
-    r"|\bmust\s+(?:remember|not\s+forget)\b|\bI['’]d\b|\bwe['’]d\b|\bgoing\s+to\b|\bthinking\s+(?:of|about)\b"
+    r"|(?-i:\bmay\b)|\bmust\s+(?:remember|not\s+forget)\b|\bI['’]d\b|\bwe['’]d\b|\bgoing\s+to\b|\bthinking\s+(?:of|about)\b"
     r"|如果|也许|可能|希望|应该|建议|要是",
     re.IGNORECASE,
 )
-_SURE_NEED = re.compile(r"\b(?:supposed|falls\s+(?:ill|due|on))\b", re.IGNORECASE)
 REPORTED = re.compile(
     r"\b(?:"
     + _words(
-        "said says say told tells tell claims claimed joked jokes asked asks ask replied answered shouted swears swore"
-        " insists suggested suggests proposes proposed meint meinte sagt sagte fragt fragte schreibt schrieb behauptet"
-        " promises complained laughs laughed according angeblich"
+        "said says say told tells tell claims claimed joked jokes asked asks ask replied answered shouted swears"
+        " swore insists suggested suggests proposes proposed meint meinte sagt sagte fragt fragte schreibt schrieb"
+        " behauptet promises complained laughs laughed according angeblich"
     )
     + r")\b|说|问",
     re.IGNORECASE,
@@ -52,10 +52,10 @@ ORDER = re.compile(
     r"|reminder|nb|offen|frage|aufgabe|待办|问题)\s*[:：-]"
     r"|\W*(?:"
     + _words(
-        "add ask book bring buy call check clean contact decide do don't email find finish fix follow get give go ignore"
-        " investigate keep learn look mail make must order pay phone pick ping plan prepare read remember remind replace"
-        " reply restart return review run schedule see send set speak start stop take talk tell test try update use wait"
-        " watch write never always"
+        "add ask book bring buy call check clean contact decide do don't email find finish fix follow get give go"
+        " ignore investigate keep learn look mail make must order pay phone pick ping plan prepare read remember"
+        " remind replace reply restart return review run schedule see send set speak start stop take talk tell test"
+        " try update use wait watch write never always"
     )
     + r")\s+(?!is\b|was\b|I\b|with\b)",
     re.IGNORECASE,
@@ -75,40 +75,73 @@ CODE = re.compile(r"[{};]\s*$|=>|\(\)|==|::|^\s*[$>#]\s|^\w+\[\d+\]:|\A\S+://\S+
 
 #: Verbs of states that last.
 STATES = frozenset(
-    "lives works leads owns costs has keeps needs runs uses weighs earns belongs listens takes holds has pays speaks"
-    " teaches studies stays stands contains requires supports serves manages maintains rents drives drinks eats plays"
-    " begins starts ends expires opens closes lasts includes means lies bears wears knows covers lacks measures accepts"
-    " live work lead own cost have keep need run use belong take hold pay speak leaves joins moves retires lets"
-    " wohnt arbeitet leitet besitzt kostet hat gehört braucht läuft wiegt verdient heißt beginnt endet gilt kommt"
-    " verlangt vermietet beträgt bleibt steht liegt nutzt fährt lebt studiert spricht trägt zahlt übernimmt bekommt"
-    " wohnen leben arbeiten haben kosten verlangen gehören brauchen gelten".split()
+    "lives works leads owns costs has had keeps needs runs uses weighs earns belongs listens takes holds has"
+    " pays speaks teaches studies stays stands contains requires supports serves manages maintains rents"
+    " drives drinks eats plays begins starts ends expires opens closes lasts includes means lies bears wears"
+    " knows covers lacks measures accepts live work lead own cost have keep need run use belong take hold pay"
+    " speak leaves joins moves retires lets wohnt arbeitet leitet besitzt kostet hat gehört braucht läuft"
+    " wiegt verdient heißt beginnt endet gilt kommt verlangt vermietet beträgt bleibt steht liegt nutzt fährt"
+    " lebt studiert spricht trägt zahlt übernimmt bekommt wohnen leben arbeiten haben kosten verlangen gehören"
+    " brauchen gelten".split()
 )
-COPULA = frozenset("is are was were be been being am isn't aren't ist sind war waren wird wurde wurden".split())
+COPULA = frozenset("is are was were be been being isn't aren't ist sind war waren wird wurde wurden".split())
 #: Acts and turns of which one wants to know later.
 EVENTS = frozenset(
-    "moved joined bought sold signed married retired graduated quit promoted hired appointed switched migrated replaced"
-    " relocated renamed adopted inherited released shipped published deployed fixed repaired installed closed opened"
-    " started began ended finished founded launched merged rolled upgraded downgraded cancelled canceled booked ordered"
-    " paid lost won broke born died turned became received got gave lent borrowed stolen found rejected accepted approved"
-    " declined agreed decided reversed announced confirmed passed failed filled vaccinated diagnosed measured restored"
-    " removed added configured enabled disabled dropped refused rerouted surveyed hauled delivered transferred invested"
-    " raised reduced increased cut left resigned arrived returned built wrote taught learned made set put took handed"
-    " rented extended resolved rewrote refactored tested benchmarked documented scheduled registered enrolled"
-    " verkauft gekauft unterschrieben abgelehnt geheiratet gekündigt repariert umgezogen bestellt gefunden angefangen"
+    "moved joined bought sold signed married retired graduated quit promoted hired appointed switched"
+    " migrated replaced relocated renamed adopted inherited released shipped published deployed fixed repaired"
+    " installed closed opened started began ended finished founded launched merged rolled upgraded downgraded"
+    " cancelled canceled booked ordered paid lost won broke born died turned became received got gave lent"
+    " borrowed stolen found rejected accepted approved declined agreed decided reversed announced confirmed"
+    " passed failed filled vaccinated diagnosed measured restored removed added configured enabled disabled"
+    " dropped refused rerouted surveyed hauled delivered transferred invested raised reduced increased cut"
+    " left resigned arrived returned built wrote taught learned made set put took handed rented extended"
+    " resolved rewrote refactored tested benchmarked documented scheduled registered enrolled verkauft gekauft"
+    " unterschrieben abgelehnt geheiratet gekündigt repariert umgezogen bestellt gefunden angefangen"
     " gewechselt bezahlt abgeschlossen geboren gestorben bekommen übernommen eingebaut beschlossen".split()
 )
 #: Adjectives and adverbs of the moment: "is tired" tells of an hour.
 PASSING = re.compile(
     r"\b(?:is|are|was|were|ist|sind|war)\s+(?:\w+\s+)?(?:"
     + _words(
-        "tired happy sad late early here back busy sorry hungry funny bored nervous angry quiet silent asleep awake cold"
-        " wet great nice good bad fine okay ok cute lovely amazing awful right wrong sure ready flaky there proud surprised"
-        " relieved excited müde froh spät da hungrig lustig krumm toll schön laut"
+        "tired happy sad late early here back busy sorry hungry funny bored nervous angry quiet silent asleep awake"
+        " cold wet great nice good bad fine okay ok cute lovely amazing awful right wrong sure ready flaky there proud"
+        " surprised relieved excited müde froh spät da hungrig lustig krumm toll schön laut"
     )
     + r")\b[\s,.!]*(?:again|today|heute|wieder|too)?[\s.!]*(?:$|,|and\b|but\b)",
     re.IGNORECASE,
 )
-NUMBER = re.compile(r"\d")
+#: A number with what it counts, a day, a version, money: what one looks up later.
+FIGURE = re.compile(
+    r"[€$£¥%]|\d\s?(?:euros?|eur|usd|gbp|pounds?|dollars?|francs?|chf|yen|kg|g|km|cm|mm|m|l|litres?|liters?|gb|mb|tb|kb|mbit"
+    r"|kwh|ms|hours?|minutes?|days?|weeks?|months?|years?|percent|prozent|stunden|minuten|tage|wochen|monate|jahre)\b"
+    r"|\bv?\d+\.\d+(?:\.\d+)?\b|\b(?:19|20)\d\d\b|\b(?:port|box|no\.|nr\.|version|floor|hall|room|number)\s#?\d"
+    r"|\b\d{1,2}[.]?\s(?:jan|feb|mär|mar|apr|mai|may|jun|jul|aug|sep|okt|oct|nov|dez|dec)\w*"
+    r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s\d{1,2}\b|\d[\d.,]{3,}",
+    re.IGNORECASE,
+)
+#: A number or a day of some kind.
+TIME = re.compile(
+    r"\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:january|february|march|april|june|july|august|september"
+    r"|october|november|december|januar|februar|märz|mai|juni|juli|oktober|dezember|since|until|seit|bis|"
+    r"(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?)\b|每周|每天|[一二三四五六七八九十百千]+年",
+    re.IGNORECASE,
+)
+#: An object that stands somewhere else.
+DANGLING = re.compile(r"\w*\s+(?:it|him|them|this|that)\b", re.IGNORECASE)
+_ENGLISH = frozenset("the a of to and is was are has with by from she he it his her for at on".split())
+_GERMAN = frozenset(
+    "der die das und ist war nicht ein eine einen mit für von auf im wird hat bei zu den dem sich auch".split()
+)
+
+
+def is_english(words: Iterable[str]) -> bool:
+    """Whether words (casefolded) hold more of the little words of English than of German."""
+    told = list(words)
+    return sum(word in _ENGLISH for word in told) > 2 * sum(word in _GERMAN for word in told)
+
+
+#: Acts in two words.
+PHRASES = re.compile(r"went\s+(?:out|live|down|up|back|into)\b|came\s+(?:back|out)\b", re.IGNORECASE)
 FIRST_PERSON = frozenset("i we ich wir".split())
 FIRST_PERSON_UNSPACED = re.compile(r"\A\W*(?:今天|昨天|后来)?我们?(?!的)")
 PRONOUNS = re.compile(r"\W*(?:(?:she|he|it|sie|er|es)\b|[她他它](?!们))", re.IGNORECASE)
@@ -117,8 +150,8 @@ VAGUE_START = re.compile(
     re.IGNORECASE,
 )
 LIKES = (
-    "likes loves hates prefers dislikes thinks believes enjoys favours favors detests adores considers mag liebt hasst"
-    " findet bevorzugt glaubt"
+    "likes loves hates prefers dislikes thinks believes enjoys favours favors detests adores considers mag liebt"
+    " hasst findet bevorzugt glaubt"
 )
 #: Right after a name: "really prefers", "does not like", "喜欢".
 LIKING = re.compile(
@@ -137,11 +170,12 @@ def is_past(word: str) -> bool:
 
 
 _NO_VERBS = frozenset(
-    "hundred naked wicked sacred indeed speed breed need embed unused shared related red supposed wanted asked called"
-    " used gesamt gestern genau gegen gerade gewesen gut getrennt gemeinsam".split()
+    "hundred naked wicked sacred indeed speed breed need embed unused shared related red supposed wanted"
+    " asked called used gesamt gestern genau gegen gerade gewesen gut getrennt gemeinsam".split()
 )
 #: Past forms that tell of nothing that one asks for later, unless a number or a day makes it matter.
 TRIVIAL = frozenset(
-    "called rang came went laughed smiled looked sat ate slept cried brought stood walked watched seemed felt sang ran"
-    " talked spoke chatted thought heard saw woke waited played liked loved kam ging saß lachte schlief rief sah".split()
+    "called rang came went laughed smiled looked sat ate slept cried brought stood walked watched seemed felt"
+    " sang ran talked spoke chatted thought heard saw woke waited played liked loved kam ging saß lachte"
+    " schlief rief sah".split()
 )
