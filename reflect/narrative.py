@@ -27,7 +27,8 @@ _CAPITALS = frozenset(
 _NUMBERED = frozenset("no nr fig vol pp approx ca abs tel art p s".split())
 #: German ordinals stand before a month, or after these words.
 _MONTH = re.compile(
-    r"\s(?:jan|feb|mär|mar|apr|mai|may|jun|jul|aug|sep|okt|oct|nov|dez|dec)\w*\b|\s\d|\s(?:stock|etage|klasse|juli)\b",
+    r"\s(?:jan(?:uar|uary)?|feb(?:ruar|ruary)?|märz?|mar(?:ch)?|apr(?:il)?|mai|may|jun[ie]?|jul[iy]?|aug(?:ust)?"
+    r"|sep(?:t|tember)?|o[kc]t(?:ober)?|nov(?:ember)?|de[zc](?:ember)?|stock|etage|klasse)\b|\s\d",
     re.IGNORECASE,
 )
 _BEFORE_ORDINAL = frozenset("am vom zum der dem den ab bis im des die das".split())
