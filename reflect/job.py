@@ -7,6 +7,7 @@ finish is found changed by the next.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, datetime
@@ -26,9 +27,11 @@ from .changes import NAMELESS, changes_since, digest, meant, remember
 from .citations import Maps, followed, line_map
 from .commit import commit_pages, dirty
 from .core_memory import Added, add_to_core
+from .finding import by_entity, find, well_found
 from .forgetting import forget
 from .hand_edits import HandEdits, read_hand_lines
 from .judging import Judging
+from .language import load_language
 from .links import by_target, read_links
 from .opinions import Judge
 from .page_files import PageChange, apply, plan, unified_diff
@@ -110,7 +113,10 @@ class Run:
         self.is_first = next(state.units(), None) is None
         self.means = meanings(connection)
         self.links, self.dangling = read_links(connection)
-        self.paths = PagePaths(connection, self.means)
+        found = find(workspace, connection, state, load_language, self._shown("reading", 0))
+        self.candidates = [one for own in found.values() for one in own]
+        self.paths = PagePaths(connection, self.means, well_found(self.candidates))
+        narrative = by_entity(self.candidates, self.means)
         self.hand = HandEdits(read_hand_lines(workspace, connection, state, today), self.means)
         self.answers = read_answers(workspace)
         refused = frozenset(self.answers.said.refused)
@@ -122,11 +128,11 @@ class Run:
         decided = digest(sorted(refused))
         self.changes = changes_since(connection, state, self.means, self.links, decided)
         self.decided = decided
-        self.bench = Bench(connection, state, self.means, judge, self.hand, {}, self.paths, self.changes.latest)
+        self.bench = Bench(connection, state, self.means, judge, self.hand, narrative, self.paths, self.changes.latest)
 
     def work(self, since: date | None = None) -> list[str]:
         """Work out every entity that the changes may touch, into the state; their slugs."""
-        slugs = self.changes.slugs | (self._since(since) if since else set())
+        slugs = self.changes.slugs | (self._since(since) if since else set()) | self._newly_found()
         slugs |= {other for slug in slugs if self.paths.is_new(slug) for other in self._beside(slug)}
         show = self._shown("facts", len(slugs))
         touched, doubtful = close_facts(self.bench, slugs, show)
@@ -285,6 +291,13 @@ class Run:
         self.state.follow(self.maps)
         remember(self.state, changes, self.means, self.links, self.decided)
         self.state.keep()
+
+    def _newly_found(self) -> set[str]:
+        """The entities of which the narrative tells something else than at the last run."""
+        told = {slug: digest([one.id + one.citation for one in own]) for slug, own in self.bench.found.items()}
+        before: dict[str, str] = json.loads(self.state.meta("narrative") or "{}")
+        self.state.set_meta("narrative", json.dumps(told, sort_keys=True))
+        return {slug for slug in told.keys() | before.keys() if told.get(slug) != before.get(slug)}
 
     def _since(self, since: date) -> set[str]:
         rows = self.connection.execute(

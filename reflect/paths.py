@@ -23,7 +23,11 @@ class PagePaths:
     disk ignores case.
     """
 
-    def __init__(self, connection: Connection, means: Mapping[str, str | None]) -> None:
+    def __init__(
+        self, connection: Connection, means: Mapping[str, str | None], told: Mapping[str, str] | None = None
+    ) -> None:
+        """``told``: names (by slug) that the narrative makes worth a page."""
+        self.told = told or {}
         self.connection, self.means = connection, means
         rows = connection.execute(
             "SELECT n.page, f.path FROM names n JOIN files f ON f.id = n.file WHERE n.source = 'page'"
@@ -45,6 +49,11 @@ class PagePaths:
             self.found[slug] = self._path(slug) if own else ""
         return self.found[slug]
 
+    def name(self, slug: str) -> str:
+        """An entity's name, as its page, the facts or the narrative write it."""
+        name = entity(self.connection, slug).name
+        return self.told.get(slug, name) if name == slug else name
+
     def is_new(self, slug: str) -> bool:
         """Whether an entity gets a page that is not there yet."""
         return bool(self(slug)) and slug not in self.there
@@ -59,9 +68,9 @@ class PagePaths:
             f" WHERE m.slug IN ({marks}) AND p.kind <> 'note'",
             names,
         ).fetchone()[0]
-        if facts < LEAST_FACTS:
+        if facts < LEAST_FACTS and slug not in self.told:
             return ""
-        name = entity(self.connection, slug).name
+        name = self.name(slug)
         path = f"{FOLDER}/{entity_file_name(name)}"
         other = self.taken.get(_folded(path))
         if other is not None and other != slug:

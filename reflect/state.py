@@ -128,6 +128,9 @@ class State:
         row = (path, mark, json.dumps(candidates, ensure_ascii=False))
         self.connection.execute("INSERT OR REPLACE INTO found VALUES (?, ?, ?)", row)
 
+    def drop_found(self, path: str) -> None:
+        self.connection.execute("DELETE FROM found WHERE path = ?", (path,))
+
     def hand(self) -> dict[str, tuple[str, list[list[Any]]]]:
         """path to (hash of the page, what people wrote into its blocks)."""
         rows = self.connection.execute("SELECT path, hash, lines FROM hand")

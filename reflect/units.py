@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..bank.driver import Connection
-from ..bank.entities import entity
 from ..parsers.secrets import looks_secret
 from .beliefs import Item
 from .blocks import Line
@@ -17,21 +16,20 @@ from .entity_page import RELATED, EntityView, Found, entity_lines
 from .hand_edits import HandEdits
 from .opinions import Judge, Opinion, hold, merge
 from .opinions_page import OPINIONS, ledger_lines
+from .paths import PagePaths
 from .state import State
 from .statements import Statement, load, load_nameless
 from .topic_pages import experience_lines, world_lines
 from .validity import Standing, closings, settle
 
-#: Fewer facts about an entity than this make no page, unless somebody made one.
-LEAST_FACTS = 2
 #: So many entities are worked on at a time, which bounds what is held in memory.
 _AT_ONCE = 64
 
 
 class Bench(NamedTuple):
     """What entities are worked through with. ``means``: names that mean another entity. ``judge``; ``hand``: what
-    people wrote into blocks; ``found``: sentences of the narrative, by slug; ``page_of``: the path of an entity's page,
-    made or to be made, "" for none; ``latest``: the newest day of a log."""
+    people wrote into blocks; ``found``: sentences of the narrative, by slug; ``paths``: of entities' pages, made
+    or to be made; ``latest``: the newest day of a log."""
 
     connection: Connection
     state: State
@@ -39,7 +37,7 @@ class Bench(NamedTuple):
     judge: Judge
     hand: HandEdits
     found: Mapping[str, Sequence[Found]]
-    page_of: Callable[[str], str]
+    paths: PagePaths
     latest: date | None
 
 
@@ -148,12 +146,12 @@ def write_units(
 
 def _unit(bench: Bench, slug: str, by_lead: _ByLead, pairs: Any) -> dict[str, Any] | None:
     own = by_lead.get(slug, ())
-    if not own and not bench.page_of(slug):
+    if not own and not bench.paths(slug):
         return None
     opinions = _opinions(bench, slug, by_lead)
     standings = standings_of(bench.state, own)
-    page = bench.page_of(slug)
-    name = entity(bench.connection, slug).name if slug else ""
+    page = bench.paths(slug)
+    name = bench.paths.name(slug) if slug else ""
     unit: dict[str, Any] = {
         "name": name,
         "page": page,
@@ -183,7 +181,7 @@ def _unit(bench: Bench, slug: str, by_lead: _ByLead, pairs: Any) -> dict[str, An
     unit["moved"] = [_row(line) for line in ledger_lines([one for one in told if one.has_moved])]
     unit["opinions"] = [_opinion(one) for one in held_here]
     if page:
-        related = [(named, bench.page_of(near)) for near, named in _related(bench, slug)]
+        related = [(named, bench.paths(near)) for near, named in _related(bench, slug)]
         view = EntityView(
             slug, name, page, own, opinions, standings, _linked(page, related), bench.found.get(slug, ()), bench.latest
         )
@@ -248,7 +246,7 @@ def _related(bench: Bench, slug: str) -> list[tuple[str, str]]:
     rows = bench.connection.execute(
         "SELECT other FROM edges WHERE slug = ? ORDER BY weight DESC, other LIMIT ?", (slug, RELATED)
     ).fetchall()
-    return [(row[0], entity(bench.connection, row[0]).name) for row in rows]
+    return [(row[0], bench.paths.name(row[0])) for row in rows]
 
 
 def _linked(page: str, related: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 ROOMS = ["parsers", "bank", "recall", "reflect", "openclaw_memory"]
 PRESENT = [room for room in ROOMS if (ROOT / room).is_dir()]
 #: Files of the package that are no modules.
-DATA = {"py.typed", "table.bin", "LICENSE-table.txt"}
+DATA = {"py.typed", "table.bin", "LICENSE-table.txt", "model.npz"}
 STANDARD_AND = {"parsers": {"markdown_it"}}
 
 
