@@ -4,7 +4,8 @@ usage: python benchmarks/notes.py [--json]
 
 The questions stand in ``tests/cases/demo_questions.jsonl`` and ``demo_paraphrases.jsonl``. hit@k: share of questions
 with a right line among the first k results; by way of asking (words, entity, time, kind, cjk, …). Weights that are
-tuned on conversations are checked here, so that they do not bend to them.
+tuned on conversations are checked here, so that they do not bend to them. doubted: share of questions whose answer
+says ``confident: false``; of those in ``demo_unanswerable.jsonl``, which nothing answers, it should be all.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ KS = (1, 3, 5, 10)
 def measure(workspace: Workspace, name: str) -> dict[str, dict[str, float]]:
     sums: dict[str, Counter[str]] = defaultdict(Counter)
     for question in map(json.loads, (CASES / f"{name}.jsonl").read_text("utf-8").splitlines()):
-        row: Counter[str] = Counter({f"hit@{k}": float(rank_of(workspace, question) <= k) for k in KS})
-        row["n"] = 1
-        for group in (question.get("how", "paraphrase"), f"all {name.removeprefix('demo_')}"):
+        rank, doubted = rank_of(workspace, question)
+        row: Counter[str] = Counter({f"hit@{k}": float(rank <= k) for k in KS} | {"doubted": float(doubted), "n": 1})
+        for group in filter(None, (question.get("how"), f"all {name.removeprefix('demo_')}")):
             sums[group].update(row)
     return {
         group: {key: (value if key == "n" else round(value / c["n"], 3)) for key, value in c.items()}
@@ -40,12 +41,13 @@ def measure(workspace: Workspace, name: str) -> dict[str, dict[str, float]]:
     }
 
 
-def rank_of(workspace: Workspace, question: dict[str, Any]) -> float:
-    """The rank of the first result that cites an expected line."""
+def rank_of(workspace: Workspace, question: dict[str, Any]) -> tuple[float, bool]:
+    """The rank of the first result that cites an expected line, and whether the answer itself is in doubt."""
     given = {name.replace("-", "_"): value for name, value in (question.get("args") or {}).items()}
-    results = recall(workspace, question["question"], now=NOW, k=max(KS), filters=make_filters(NOW, **given))["results"]
-    right = set(question["expect"])
-    return next((float(rank) for rank, result in enumerate(results, 1) if right & set(result["places"])), float("inf"))
+    answer = recall(workspace, question["question"], now=NOW, k=max(KS), filters=make_filters(NOW, **given))
+    right = set(question.get("expect", ()))
+    ranks = (float(rank) for rank, result in enumerate(answer["results"], 1) if right & set(result["places"]))
+    return next(ranks, float("inf")), answer["confident"] is False
 
 
 def main() -> None:
@@ -55,14 +57,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         copy_template(temporary, demo=True)
         workspace = Workspace.open(temporary)
-        table = measure(workspace, "demo_questions") | measure(workspace, "demo_paraphrases")
+        names = ("demo_questions", "demo_paraphrases", "demo_unanswerable")
+        table = {group: row for name in names for group, row in measure(workspace, name).items()}
     if args.json:
         print(json.dumps(table, indent=1))
         return
-    names = [*(f"hit@{k}" for k in KS), "n"]
-    print(f"{'':18}" + "".join(f"{name:>9}" for name in names))
+    columns = [*(f"hit@{k}" for k in KS), "doubted", "n"]
+    print(f"{'':18}" + "".join(f"{name:>9}" for name in columns))
     for group, values in table.items():
-        print(f"{group:18}" + "".join(f"{values[name]:>9}" for name in names))
+        print(f"{group:18}" + "".join(f"{values[name]:>9}" for name in columns))
 
 
 if __name__ == "__main__":

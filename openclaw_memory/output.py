@@ -83,6 +83,8 @@ def print_recall(answer: dict[str, Any]) -> None:
                 )
             )
     _tell(answer, len(results), f", {answer['tokens']} tokens")
+    if results and answer.get("confident") is False:
+        note("nothing close was found; these results are weak")
     if answer["omitted"] and results:
         note(f"{answer['omitted']} more were left out; --k and --budget let more in")
 

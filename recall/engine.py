@@ -32,6 +32,7 @@ from .bundle import (
     with_signal,
 )
 from .compounds import relatives
+from .confidence import is_confident
 from .filters import Filters, about, condition
 from .inflections import other_forms
 from .kindred import kindred
@@ -83,19 +84,20 @@ def recall(
     """
 
     def ask(connection: Connection) -> _Answer:
-        ranked, best, understood, known, *_ = rank(workspace, connection, query, now=now, filters=filters or Filters())
-        taken, spent, omitted = fit(ranked, max(0, k), max(0, budget))
+        ranking = rank(workspace, connection, query, now=now, filters=filters or Filters())
+        taken, spent, omitted = fit(ranking.ranked, max(0, k), max(0, budget))
         where = condition(filters or Filters(), connection)
         places = channels.places_of(connection, [one.passage.key for one in taken], where)
-        return _Answer(ranked, best, taken, spent, omitted, places, understood, known)
+        return _Answer(ranking, taken, spent, omitted, places)
 
     answer, fresh = ask_fresh(workspace, ask, no_sync=no_sync, progress=progress)
-    ranked, best, taken, spent, omitted, places, understood, known = answer
+    ranking, taken, spent, omitted, places = answer
+    understood = ranking.understood
     results = []
-    for one, score in zip(taken, strict_scores(taken, best), strict=True):
-        entry = result(one, places.get(one.passage.key, ()), score, known.get(one.passage.key))
+    for one, score in zip(taken, strict_scores(taken, ranking.best), strict=True):
+        entry = result(one, places.get(one.passage.key, ()), score, ranking.known.get(one.passage.key))
         if explain:
-            entry["signals"] = _explained(one, ranked)
+            entry["signals"] = _explained(one, ranking.ranked)
         results.append(entry)
     return {
         "query": query,
@@ -103,6 +105,7 @@ def recall(
         "tokens": spent,
         "truncated": omitted > 0,
         "omitted": omitted,
+        "confident": ranking.confident,
         "stale": fresh.stale,
         "provider": understood.provider,
         "model": understood.model or None,
@@ -113,19 +116,17 @@ def recall(
 
 
 class _Answer(NamedTuple):
-    ranked: list[Ranked]
-    best: float
+    ranking: "Ranking"
     taken: list[Ranked]
     spent: int
     omitted: int
     places: dict[str, list[tuple[str, int, int]]]
-    understood: Understood
-    known: dict[str, Standing]
 
 
 class Ranking(NamedTuple):
     """All candidates for a question, best first, repeats folded; the largest score that was in reach; how the question
-    was understood; how what they say stands, by key; and the question as it was read, with what FTS5 was asked."""
+    was understood; how what they say stands, by key; the question as it was read, with what FTS5 was asked; and whether
+    the first is likely an answer (None where that cannot be told)."""
 
     ranked: list[Ranked]
     best: float
@@ -133,6 +134,7 @@ class Ranking(NamedTuple):
     known: dict[str, Standing]
     question: Question
     expression: "Expression"
+    confident: bool | None
 
 
 def rank(workspace: Workspace, connection: Connection, query: str, *, now: datetime, filters: Filters) -> Ranking:
@@ -153,7 +155,8 @@ def rank(workspace: Workspace, connection: Connection, query: str, *, now: datet
         ranked, problem = reranked(workspace, query, ranked)
         warnings = filter(None, (understood.warning, problem))
         understood = understood._replace(warning="; ".join(warnings))
-    return Ranking(ranked, best, understood, known, search.question, search.expression)
+    confident = bool(ranked) and (best <= 0 or search.is_confident(ranked[0].score / best))
+    return Ranking(ranked, best, understood, known, search.question, search.expression, confident)
 
 
 class _Names(NamedTuple):
@@ -275,6 +278,12 @@ class _Search:
             kept = {name: value for name, value in values.items() if value >= signals.FAINT}
             weighed.append(Ranked(passage, signals.total(kept), kept))
         return weighed, signals.best_total(name for name, played in in_play.items() if played)
+
+    def is_confident(self, score: float) -> bool | None:
+        """Whether a first result with such a score is likely an answer; where filters alone were asked for, nothing
+        has a score."""
+        weighed = self.expression.possible > 0 or not self.expression.missing
+        return is_confident(score, self.strength, self.meaning is not None, weighed)
 
     def _nearness(self, ids: list[int]) -> tuple[Mapping[int, float], Mapping[int, float]]:
         """The cosines of passages and of their neighbours."""

@@ -140,7 +140,7 @@ def _markers(hit: _Hit, first: int, last: int) -> dict[str, Any]:
 def _hits(
     workspace: Workspace, connection: Connection, query: str, now: datetime, most: int, min_score: float
 ) -> tuple[list[_Hit], list[re.Pattern[str]], Understood]:
-    ranked, best, understood, _, question, wanted = rank(workspace, connection, query, now=now, filters=Filters())
+    ranked, best, understood, _, question, wanted, _ = rank(workspace, connection, query, now=now, filters=Filters())
     if wanted.terms != question.terms:
         # A heading may hold the name alone that was no search word.
         wanted = expression(connection, question)

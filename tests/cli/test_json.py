@@ -95,7 +95,7 @@ def test_reading(run, at, command: str, arguments: list[str]) -> None:
 def test_recall_has_every_field(run, at) -> None:
     answer = check("recall", run("recall", "what does Mara prefer?", *at, "--json").out)
     assert list(answer) == (
-        "query results tokens truncated omitted stale provider model reason fallback warning".split()
+        "query results tokens truncated omitted confident stale provider model reason fallback warning".split()
     )
     assert (answer["provider"], answer["model"], answer["fallback"]) == ("static", "openclaw-static-256", None)
     fields = "id kind timestamp occurred entities content source places origin confidence stated_confidence"
