@@ -29,7 +29,7 @@ LONGEST, FEWEST_WORDS = 300, 3
 _NAME, _NEW_NAME, _SUBJECT, _VERB, _FIGURE, _TIME = 0.35, 0.25, 0.2, 0.2, 0.2, 0.08
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _QUOTED = re.compile(r"[\"“”„«»「」『』]")
-_LONG_QUOTE = re.compile(r"[\"“„«「『][^\"“”„«»「」『』]*(?:\s[^\"“”„«»「」『』]*){3,}[\"”“»」』]")
+_QUOTE = re.compile(r"[\"“„«「『]([^\"“”„«»「」『』]*)[\"”“»」』]")
 _TITLE = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|Herr|Frau|Sir)\.?\s$")
 _SAYING = re.compile(r"[\w)]\s*[:：]\s*[\"“„«「]")
 _SPEAKER = re.compile(r"\W*[\w .-]{1,30}:\s*[\"“„'‘«]|\W*[<\[][^\]>]{1,30}[\]>]\s*\S+:|\A\[?\d{1,2}:\d\d\]?\s+\w+:\s")
@@ -80,7 +80,7 @@ def extract(
             if candidate:
                 found.setdefault(candidate.id, candidate)
             subject = reader.only_subject
-    return sorted(found.values(), key=lambda one: (one.path, one.line, one.end_line, one.id))
+    return sorted(found.values(), key=lambda one: (one.path, one.line, one.end_line))
 
 
 def _is_prose(note: Note, prose: frozenset[int] | None, lines: Sequence[str] | None) -> bool:
@@ -131,6 +131,11 @@ class _Reader:
         self.subjects = [one for one in named if one.start < self.verb_at]
 
     @property
+    def is_bare_act(self) -> bool:
+        """Whether the verb tells a deed or a having, which says little without an object of some length."""
+        return self.sort not in ("be", "state", "event") or self.verb in ("has", "had", "have")
+
+    @property
     def only_subject(self) -> Antecedent | None:
         """What a pronoun in the next sentence means: the only entity that stands as this one's subject."""
         subjects = {one.name for one in self.subjects}
@@ -172,7 +177,12 @@ class _Reader:
         if text.endswith(("?", "？", "…", ":", "：", "...")) or "?" in text or "？" in text:
             return False
         quotes = len(_QUOTED.findall(text))
-        if quotes % 2 or _LONG_QUOTE.search(text) or text[0] in '"“„«「『' or _SPEAKER.match(text):
+        if (
+            quotes % 2
+            or any(len(quote.split()) > 3 for quote in _QUOTE.findall(text))
+            or text[0] in '"“„«「『'
+            or _SPEAKER.match(text)
+        ):
             return False
         if any(pattern.search(text) for pattern in (_SAYING, signs.CHATTER, signs.CREDENTIAL)):
             return False
@@ -244,7 +254,7 @@ class _Reader:
         if figure or time:
             score += _FIGURE if figure else _TIME
             reasons.append("a figure" if figure else "a time")
-        elif self.sort != "be" and len(self.named) < 2 and len(self.words) < 5 and not self.unspaced:
+        elif self.is_bare_act and len(self.named) < 2 and len(self.words) < 5 and not self.unspaced:
             score -= 0.2
         if (
             self.verb

@@ -65,7 +65,9 @@ class PhraseMatcher:
 
     def find(self, text: str) -> list[tuple[int, int]]:
         """(start, end) of each name in a text, in order; those that overlap too."""
-        document = self._pipeline.make_doc(text)
+        # The tokenizer knows abbreviations by their case, and the names have none.
+        lowered = "".join(low if len(low := sign.lower()) == 1 else sign for sign in text)
+        document = self._pipeline.make_doc(lowered)
         spans = (document[start:end] for _, start, end in self._matcher(document))
         return sorted({(span.start_char, span.end_char) for span in spans})
 

@@ -82,16 +82,27 @@ def sentences(note: Note, lines: Sequence[str] | None = None) -> list[Sentence]:
     one piece (a comment runs through it) is left out; without them, all have the note's."""
     found: list[Sentence] = []
     place = _Place(note, lines) if lines is not None else None
+    labels = _labels(lines[note.line - 1 : note.end_line]) if lines is not None else []
     for number, (start, end) in enumerate(_spans(note.text)):
         raw = note.text[start:end]
         lead = _LEAD.match(raw) if number == 0 else None
         text = " ".join(raw[lead.end() if lead else 0 :].split())
+        label = next((one for one in labels if text.startswith(f"{one} ")), "")
+        text = text[len(label) :].lstrip()
         if not text:
             continue
         where = place.of(text) if place else (note.line, note.end_line)
         if where:
             found.append(Sentence(text, *where, number == 0))
     return found
+
+
+#: A line that is a label in bold, or code, alone.
+_LABEL = re.compile(r"\s*((?:\*\*|__)[^*_]+(?:\*\*|__)[:：]?|`[^`]+`)\s*")
+
+
+def _labels(lines: Sequence[str]) -> list[str]:
+    return [" ".join(match[1].split()) for line in lines if (match := _LABEL.fullmatch(line))]
 
 
 class _Place:

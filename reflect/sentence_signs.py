@@ -82,7 +82,8 @@ STATES = frozenset(
     " speak leaves joins moves retires lets wohnt arbeitet leitet besitzt kostet hat gehört braucht läuft"
     " wiegt verdient heißt beginnt endet gilt kommt verlangt vermietet beträgt bleibt steht liegt nutzt fährt"
     " lebt studiert spricht trägt zahlt übernimmt bekommt wohnen leben arbeiten haben kosten verlangen gehören"
-    " brauchen gelten".split()
+    " brauchen gelten turns becomes offers sells makes gets goes covers hosts exports imports returns"
+    " replaces sleeps calls provides grows stores sends reads writes saves".split()
 )
 COPULA = frozenset("is are was were be been being isn't aren't ist sind war waren wird wurde wurden".split())
 #: Acts and turns of which one wants to know later.

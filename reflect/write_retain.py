@@ -79,4 +79,4 @@ def _reads_back(bullet: str, one: Candidate) -> bool:
         return False
     fact = parsed.facts[0]
     same = [fold(name) for name in fact.entities] == [fold(name) for name in one.entities]
-    return same and fact.kind == one.kind and fact.text.startswith(one.text)
+    return same and fact.kind == one.kind and fact.text.startswith(one.text) and not fact.relations
