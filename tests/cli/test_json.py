@@ -373,3 +373,19 @@ def test_bytes_that_are_no_text(run, at) -> None:
     answer = json.loads(ran.out.decode("utf-8"))
     assert (ran.code, answer["query"]) == (0, "caf\udce9 gannet")
     check("get", run("get", b"\xff.md", *at, "--json").out)
+
+
+def test_reflect_opinions_and_why(run, workspace: Path) -> None:
+    (workspace / "memory" / "2025-12-03.md").write_text(
+        "## Retain\n- W @Peter: Moved to Porto. (replaces memory/2025-12-01.md#L6)\n"
+        "- W @Peter: Sent the coffee back. (supports memory/2025-12-01.md#L7)\n",
+        encoding="utf-8",
+    )
+    at = ("--workspace", str(workspace), "--now", "2025-12-06T04:00:00", "--judge", "none", "--json")
+    assert check("reflect", run("reflect", *at, "--dry-run").out)["diff"]
+    assert check("reflect", run("reflect", *at).out)["pages"]
+    opinions = check("opinions", run("opinions", *at).out)
+    assert check("why", run("why", opinions[0]["id"], *at).out)["witnesses"]
+    found = check("recall", run("recall", "Lisbon", *at[:4], "--json").out)["results"]
+    closed = next(one for one in found if one["valid_to"])
+    assert check("why", run("why", closed["id"], *at).out)["state"] == "superseded"

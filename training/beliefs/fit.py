@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from rows import LABELS, STRENGTHS, claims, read_rows
 from student import Student, predict, prepared, train
+from variations import variations
 
 OUT = Path(__file__).parent.parent.parent / "reflect" / "verdicts" / "model.npz"
 
@@ -32,6 +33,9 @@ def main() -> None:
     for task, labels in LABELS.items():
         rows[task] = read_rows(task)
         kept[task] = [row for row in rows[task] if row["author"] not in left_out]
+        plain = list(variations(kept[task])) if task == "stance" else []
+        # Plain variations weigh half: every other one is drawn.
+        kept[task] += plain[:: 1 + (len(plain) > len(kept[task]))]
         items, mean, spread = prepared([claims(task, row) for row in kept[task]])
         gold[task] = (items, np.array([labels.index(row["label"]) for row in kept[task]]))
         scale[task] = (mean, spread)
