@@ -42,6 +42,7 @@ from .suggestions import PAGE, read_suggestions, render_suggestions
 from .units import Bench, close_facts, write_units
 from .verdicts.records import Scorer
 from .verdicts.sameness import same_opinion
+from .write_retain import write_retain
 
 #: Raise this when the same facts come to other lines.
 FORMAT = 1
@@ -79,9 +80,24 @@ def reflect(
     os.makedirs(workspace.index_dir, exist_ok=True)
     with writer_lock(os.path.join(workspace.index_dir, "reflect.lock"), timeout, "reflecting"):
         sync(workspace, timeout=timeout, progress=progress("indexing") if progress else None)
+        retained = _retained(workspace, now.date(), timeout) if options.write_retain else ()
         with opened(workspace, scorer, on_disk=not options.dry_run) as (connection, state):
             run = Run(workspace, connection, state, now.date(), scorer, progress)
-            return run.run(options)
+            return run.run(options, retained)
+
+
+def _retained(workspace: Workspace, today: date, timeout: float) -> tuple[str, ...]:
+    """Facts found in the narrative, written into past logs that have none; their citations."""
+    cited: list[str] = []
+    with opened(workspace, None, on_disk=False) as (connection, state):
+        found = find(workspace, connection, state, load_language, lambda count: None)
+    for _, candidates in sorted(found.items()):
+        day = candidates[0].day if candidates else None
+        if day and day < today:
+            cited += write_retain(workspace, day, candidates, today=today, timeout=timeout)
+    if cited:
+        sync(workspace, timeout=timeout)
+    return tuple(cited)
 
 
 @contextlib.contextmanager
@@ -142,8 +158,8 @@ class Run:
         self.units = dict(self.state.units())
         return sorted(slugs)
 
-    def run(self, options: Options) -> Report:
-        """The whole job: work, write, commit, remember."""
+    def run(self, options: Options, retained: tuple[str, ...] = ()) -> Report:
+        """The whole job: work, write, commit, remember. ``retained``: citations of what logs got before."""
         slugs = self.work(options.since)
         if options.forget:
             slugs = sorted(self.units)
@@ -176,7 +192,7 @@ class Run:
             "",
             len(self.asked),
             tuple(one.text for one in self.answers.said.core_ticked if one.key in added.keys),
-            (),
+            retained,
             "",
             "",
         )
