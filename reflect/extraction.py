@@ -17,7 +17,7 @@ from ..parsers.retain import fact_id
 from ..parsers.scripts import characters, has_unspaced
 from ..parsers.secrets import looks_secret
 from . import sentence_signs as signs
-from .language import Language, Reading
+from .language import Language, Reading, named_subjects
 from .narrative import Named, Names, Sentence, prose_lines, sentences
 
 #: A candidate below this is not told of.
@@ -30,7 +30,6 @@ _NAME, _NEW_NAME, _SUBJECT, _VERB, _FIGURE, _TIME = 0.35, 0.25, 0.2, 0.2, 0.2, 0
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _QUOTED = re.compile(r"[\"“”„«»「」『』]")
 _QUOTE = re.compile(r"[\"“„«「『]([^\"“”„«»「」『』]*)[\"”“»」』]")
-_TITLE = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|Herr|Frau|Sir)\.?\s$")
 _SAYING = re.compile(r"[\w)]\s*[:：]\s*[\"“„«「]")
 _SPEAKER = re.compile(r"\W*[\w .-]{1,30}:\s*[\"“„'‘«]|\W*[<\[][^\]>]{1,30}[\]>]\s*\S+:|\A\[?\d{1,2}:\d\d\]?\s+\w+:\s")
 
@@ -153,7 +152,7 @@ class _Reader:
         entities += [one.name for one in self.named]
         known = bool(entities)
         if not known and reading:
-            entities = _unknown(self.text, reading, self.verb)
+            entities = named_subjects(self.text, reading) if self.verb else []
         if not entities:
             return None
         kind, score, reason = self._judge(reading, led, known)
@@ -224,16 +223,8 @@ class _Reader:
         we = bool(signs.FIRST_PERSON & head) or bool(self.unspaced and signs.FIRST_PERSON_UNSPACED.match(self.text))
         # "Today repariere ich …": German turns verb and subject.
         we = we or any(word in ("ich", "wir") for word, _ in self.words[:4])
-        logged = (
-            self.sentence.first
-            and bool(self.words)
-            and self.words[0][0] == self.verb
-            and self.sort
-            in (
-                "event",
-                "past",
-            )
-        )
+        opens = bool(self.words) and self.words[0][0] == self.verb
+        logged = self.sentence.first and opens and self.sort in ("event", "past")
         subject = led or bool(self.subjects)
         score = _NAME if known else _NEW_NAME
         reasons: list[str] = []
@@ -247,7 +238,9 @@ class _Reader:
             reasons.append(f"{self.sort}: {self.verb}")
         elif self.sort == "trivial":
             score -= 0.15
-        elif not self.sort and ":" not in self.text:
+        elif self.sort == "past":
+            score -= 0.0 if logged else 0.05
+        elif ":" not in self.text:
             score -= 0.2
         rest = self._without_names()
         figure, time = bool(signs.FIGURE.search(rest)), bool(signs.TIME.search(rest))
@@ -256,12 +249,7 @@ class _Reader:
             reasons.append("a figure" if figure else "a time")
         elif self.is_bare_act and len(self.named) < 2 and len(self.words) < 5 and not self.unspaced:
             score -= 0.2
-        if (
-            self.verb
-            and not led
-            and len({one.name for one in self.subjects}) < 2
-            and signs.DANGLING.match(self.text, self.verb_at)
-        ):
+        if not led and self._leans_on_others():
             score -= 0.25
         kind = "experience" if (we or logged) and self.sort != "" else "world"
         return kind, round(max(0.0, min(1.0, score)), 2), "; ".join(reasons)
@@ -275,6 +263,17 @@ class _Reader:
         liked = signs.LIKING.match(self.text, match.end()) if match else None
         return liked[0].strip() if liked else ""
 
+    def _leans_on_others(self) -> bool:
+        """Whether an object of the sentence stands in another one: "Mara turned it down"."""
+        if len({one.name for one in self.named}) > 1:
+            return False
+        after = max((one.end for one in self.subjects), default=self.verb_at)
+        return bool(
+            signs.DANGLING.match(self.text, self.verb_at)
+            or signs.DANGLING.match(self.text, after)
+            or signs.SOMEBODY_ELSE.search(self.text)
+        )
+
     def _in_subject(self, reading: Reading) -> bool:
         return any(start <= one.start < end for one in self.subjects for start, end in reading.subjects)
 
@@ -284,18 +283,3 @@ class _Reader:
             pieces.append(self.text[at : one.start])
             at = one.end
         return " ".join([*pieces, self.text[at:]])
-
-
-def _unknown(text: str, reading: Reading, verb: str) -> list[str]:
-    """Names that nobody knows: people, organisations and places that stand in the subject of an English sentence, with
-    their titles."""
-    if not verb or not reading.has_verb:
-        return []
-    found = []
-    for start, end, _ in reading.names:
-        title = _TITLE.search(text, 0, start)
-        start = title.start() if title else start
-        name = re.sub(r"['’]s$", "", text[start:end])
-        if len(name) > 2 and name[0].isupper() and any(first <= start < last for first, last in reading.subjects):
-            found.append(name)
-    return found

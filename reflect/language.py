@@ -6,6 +6,7 @@ The small English model is asked for under the name of its wheel, then under its
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
@@ -53,6 +54,23 @@ class Language:
     def matcher(self, names: Iterable[str]) -> PhraseMatcher:
         """A matcher of known names, in any case."""
         return PhraseMatcher(self._pipeline, names)
+
+
+_TITLE = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|Herr|Frau|Sir)\.?\s$")
+
+
+def named_subjects(text: str, reading: Reading) -> list[str]:
+    """The names that stand in the subject of a text's main verb, with their titles, possessives left off."""
+    if not reading.has_verb:
+        return []
+    found = []
+    for start, end, _ in reading.names:
+        title = _TITLE.search(text, 0, start)
+        start = title.start() if title else start
+        name = re.sub(r"['’]s$", "", text[start:end])
+        if len(name) > 2 and name[0].isupper() and any(first <= start < last for first, last in reading.subjects):
+            found.append(name)
+    return found
 
 
 class PhraseMatcher:

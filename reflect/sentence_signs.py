@@ -128,7 +128,10 @@ TIME = re.compile(
     re.IGNORECASE,
 )
 #: An object that stands somewhere else.
-DANGLING = re.compile(r"\w*\s+(?:it|him|them|this|that)\b", re.IGNORECASE)
+DANGLING = re.compile(
+    r"\s*\w*\s+(?:\w+\s+)?(?:for\s+|against\s+|with\s+|at\s+|behind\s+)?(?:it|him|them)\b", re.IGNORECASE
+)
+SOMEBODY_ELSE = re.compile(r"\b(?:him|them|ihn|ihm|ihnen)\b", re.IGNORECASE)
 _ENGLISH = frozenset("the a of to and is was are has with by from she he it his her for at on".split())
 _GERMAN = frozenset(
     "der die das und ist war nicht ein eine einen mit für von auf im wird hat bei zu den dem sich auch".split()
