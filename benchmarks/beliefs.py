@@ -40,8 +40,7 @@ def stance(scorer: Scorer, told: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {
         "accuracy": accuracy(pairs),
         "macro_f1": macro_f1(pairs),
-        "false_contradictions": sum(a != "contradicts" and b == "contradicts" for a, b in pairs) / size,
-        "contradictions_of_neutral": sum(a == "neutral" and b == "contradicts" for a, b in pairs) / size,
+        "false_contradictions": sum(a == "neutral" and b == "contradicts" for a, b in pairs) / size,
         "missed_contradictions": sum(a == "contradicts" and b != "contradicts" for a, b in pairs) / size,
         "swapped": sum({a, b} == {"supports", "contradicts"} for a, b in pairs) / size,
         "by_why": grouped((row["why"], pair) for row, pair in zip(told, pairs, strict=True)),

@@ -15,7 +15,7 @@ from .verdicts.sameness import content_words
 
 Same = Callable[[Claim, Claim], bool]
 #: A verdict this sure counts at once; a contradiction that is less sure is asked about.
-SURE = 0.60
+SURE = 0.50
 #: Of the words of a fact so many characters are quoted.
 QUOTE = 90
 

@@ -14,7 +14,7 @@ from .verdicts.records import DUPLICATE, OLDER_LATE, SUPERSEDES
 from .verdicts.records import Succession as Verdict
 
 #: A fact that is this surely replaced is closed at once; one that is less surely so is asked about.
-SURE = 0.70
+SURE = 0.60
 
 ACTIVE, SUPERSEDED, RETRACTED, REPEATED = "active", "superseded", "retracted", "repeated"
 OUTRIGHT, CONFIRMED, AGAIN = "said outright", "confirmed", "said again later"

@@ -12,8 +12,21 @@ from typing import Any
 
 import numpy
 
-from .features import pair_features, pair_words
-from .records import COEXISTS, DUPLICATE, NEUTRAL, NORMAL, STRONG, SUPERSEDES, SUPPORTS, WEAK, Claim, Stance, Succession
+from .features import own_words, pair_features, pair_words
+from .records import (
+    COEXISTS,
+    DUPLICATE,
+    NEUTRAL,
+    NORMAL,
+    OLDER_LATE,
+    STRONG,
+    SUPERSEDES,
+    SUPPORTS,
+    WEAK,
+    Claim,
+    Stance,
+    Succession,
+)
 from .rules import RulesScorer, guarded
 
 MODEL = os.path.join(os.path.dirname(__file__), "model.npz")
@@ -58,7 +71,7 @@ class LearnedScorer:
 
     def stance(self, opinion: Claim, fact: Claim) -> Stance:
         told = self._rules.stance(opinion, fact)
-        if told.near_verbatim or guarded(fact.text):
+        if told.near_verbatim or guarded(fact.text, own_words(opinion, fact)):
             return told
         found, numbers = self._probabilities(opinion, fact, "stance")
         best = int(found.argmax())
@@ -72,12 +85,14 @@ class LearnedScorer:
 
     def succession(self, old: Claim, new: Claim) -> Succession:
         told = self._rules.succession(old, new)
-        if told.near_verbatim:
+        if told.near_verbatim or told.relation != COEXISTS:
             return told
         found, _ = self._probabilities(old, new, "succession")
         best = int(found.argmax())
         if SUCCESSIONS[best] == SUPERSEDES and found[best] < SURE_REPLACED:
             return Succession(COEXISTS, False, "not sure enough", round(float(found[0]), _DIGITS))
+        if SUCCESSIONS[best] == SUPERSEDES and old.day and new.day and new.day < old.day:
+            return Succession(OLDER_LATE, False, "learned, of an earlier day", round(float(found[best]), _DIGITS))
         reason = f"learned, {SUCCESSIONS[best]} {found[best]:.2f}"
         return Succession(SUCCESSIONS[best], False, reason, round(float(found[best]), _DIGITS))
 

@@ -51,17 +51,14 @@ _GUARDS = (
 _SLOTS = tuple(
     (name, re.compile(pattern, re.IGNORECASE))
     for name, pattern in (
-        ("residence", r"^(?:(?:now |currently )?lives?\b|moved (?:\w+ )?(?:to|from)\b|resides\b|wohnt\b|vive\b)"),
-        ("work", r"^(?:(?:now )?works? (?:at|for|as)\b|joined\b|started (?:at|as)\b|arbeitet\b|trabaja\b)"),
-        ("port", r"^(?:listens? on|runs? on port|port\b|moved to port)"),
         (
-            "version",
-            r"^(?:(?:current )?(?:release|version)\b|runs? (?:version )?v?\d|upgraded to"
-            r"|is (?:at|on) (?:version )?v?\d)",
+            "another residence",
+            r"^(?:(?:now |currently )?lives?\b|(?:has )?moved (?:\w+ )?(?:to|from)\b|resides\b|wohnt\b|vive\b)",
         ),
-        ("owner", r"^(?:owned by|owner\b|maintained by|belongs to)"),
-        ("deadline", r"^(?:due\b|deadline\b|is due\b)"),
-        ("phone", r"^(?:phone\b|number\b|reachable (?:at|on))"),
+        (
+            "another employer",
+            r"^(?:(?:now |currently )?works? (?:at|for)\b|joined\b|arbeitet (?:bei|für)\b|trabaja en\b)",
+        ),
     )
 )
 
@@ -73,7 +70,7 @@ class RulesScorer:
     fingerprint = "rules-1"
 
     def stance(self, opinion: Claim, fact: Claim) -> Stance:
-        guard = guarded(fact.text)
+        guard = guarded(fact.text, own_words(opinion, fact))
         verbatim = near_verbatim(opinion, fact)
         if verbatim and guard is None:
             relation, strong = verbatim
@@ -85,16 +82,32 @@ class RulesScorer:
         if says_the_same(old, new):
             return Succession(DUPLICATE, True, "the same words", 0.95)
         past = _GUARDS[2][1].search(new.text)
+        if _GUARDS[0][1].search(new.text):
+            return Succession(COEXISTS, False, "a question", 0.8)
+        past = _GUARDS[2][1].search(new.text)
         slot = next((name for name, pattern in _SLOTS if pattern.search(old.text) and pattern.search(new.text)), "")
-        if slot and past:
-            return Succession(OLDER_LATE, False, f"{slot}, earlier: “{past[0]}”", 0.8)
-        if slot and not _GUARDS[0][1].search(new.text):
-            return Succession(SUPERSEDES, False, f"another {slot}", 0.8)
+        if _only_numbers_differ(old, new):
+            slot = "the same with another number"
+        if slot and (past or (old.day and new.day and new.day < old.day)):
+            return Succession(OLDER_LATE, False, f"{slot}, told of an earlier day", 0.85)
+        if slot:
+            return Succession(SUPERSEDES, False, slot, 0.85)
         return Succession(COEXISTS, False, "no rule applies", 0.6)
 
 
-def guarded(text: str) -> str | None:
-    """What keeps a statement from being evidence by its own words; None for nothing."""
+#: Somebody who says or thinks something: nobody else's opinion is evidence for this one's.
+_SPEAKER = re.compile(
+    r"^(?P<who>[A-Z][\w-]+) (?:told|said|says|thinks?|thought|finds?|found|believes?|claims?|wants?|likes?|prefers?"
+    r"|hates?)\b"
+)
+
+
+def guarded(text: str, own: frozenset[str] = frozenset()) -> str | None:
+    """What keeps a statement from being evidence by its own words; None for nothing. ``own``: the folded words of the
+    entities' names."""
+    speaker = _SPEAKER.match(text)
+    if speaker and own and not own & set(folded(speaker["who"])):
+        return f"somebody else's: “{speaker[0]}”"
     plain = opened(text)
     for name, pattern in _GUARDS:
         found = pattern.search(plain)
@@ -133,6 +146,37 @@ def _words(text: str, own: frozenset[str]) -> tuple[frozenset[str], list[str], i
     said = [word for word in found if word not in silent_words(spoken) and not is_negator(word, spoken)]
     said = [word for word in said if word not in ("longer", "any", "anymore", "mehr")]
     return frozenset(stem(word, spoken) for word in said), said, turns % 2
+
+
+#: Words that tell that something changed, and nothing else.
+_TURNS = frozenset(
+    stem(word)
+    for word in "now since moved move moves changed change upgraded upgrade updated bumped raised lowered switched"
+    " current currently instead from to again new already is are was runs run go went".split()
+)
+#: A day, a numbered thing, or what happened once: another number is another event then, not another value.
+_EVENT = re.compile(
+    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\b(?:19|20)\d\d\b|[a-z]-\d|#\d"
+    r"|\b(?:build|week|issue|ticket|room|box|episode|chapter|page|item|no\.) \d"
+    r"|^(?:\w+ed|went|met|got|was|were|had|did)\b",
+    re.IGNORECASE,
+)
+
+
+def _only_numbers_differ(old: Claim, new: Claim) -> bool:
+    """Whether two facts say the same of another number: a port, a version, a price."""
+    if _EVENT.search(old.text) or _EVENT.search(new.text):
+        return False
+    own = own_words(old, new)
+    (a, ours), (b, theirs) = _numbered(old.text, own), _numbered(new.text, own)
+    return bool(a) and a == b and bool(ours) and bool(theirs) and not theirs <= ours
+
+
+def _numbered(text: str, own: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """The stems that a text says besides its numbers and words of change, and the numbers."""
+    numbers = frozenset(re.findall(r"\d+(?:[.,:]\d+)*", text))
+    plain = re.sub(r"v?\d+(?:[.,:]\d+)*", " ", text)
+    return content_words(plain) - own - _TURNS, numbers
 
 
 def says_the_same(old: Claim, new: Claim) -> bool:
