@@ -12,9 +12,13 @@ from .statements import Statement
 from .suggestion_lines import confirmation_key
 from .verdicts.records import DUPLICATE, OLDER_LATE, SUPERSEDES
 from .verdicts.records import Succession as Verdict
+from .verdicts.sameness import content_words
 
 #: A fact that is this surely replaced is closed at once; one that is less surely so is asked about.
-SURE = 0.60
+SURE = 0.70
+
+#: What is inferred to repeat a fact is taken off the page only where it has so many of its words (Jaccard).
+ALIKE = 0.5
 
 ACTIVE, SUPERSEDED, RETRACTED, REPEATED = "active", "superseded", "retracted", "repeated"
 OUTRIGHT, CONFIRMED, AGAIN = "said outright", "confirmed", "said again later"
@@ -113,8 +117,13 @@ def _infer(
     elif verdict.relation == OLDER_LATE and sure:
         end = old.happened if old.happened and new.happened and new.happened < old.happened else old.day
         told.setdefault(new.id, []).append(_closed(new, SUPERSEDED, end, old.id, verdict.reason))
-    elif verdict.relation == DUPLICATE and sure:
+    elif verdict.relation == DUPLICATE and (verdict.near_verbatim or (sure and _shared(old, new) >= ALIKE)):
         told.setdefault(new.id, []).append(Standing(REPEATED, new.happened, None, old.id, verdict.reason))
+
+
+def _shared(old: Statement, new: Statement) -> float:
+    a, b = content_words(old.text), content_words(new.text)
+    return len(a & b) / (len(a | b) or 1)
 
 
 def _closed(one: Statement, state: str, day: date | None, by: str, reason: str) -> Standing:
