@@ -46,7 +46,7 @@ def standings(connection: Connection, passages: Sequence[Passage], as_of: int | 
         known = found.get(key, Standing(None, None, None, ""))
         if confidence is not None:
             found[key] = known._replace(confidence=confidence)
-        elif known.valid_to is None or last < known.valid_to:
+        elif last is not None and (known.valid_to is None or last < known.valid_to):
             found[key] = known._replace(valid_from=first, valid_to=last, superseded_by=successor)
     for key, source, last in _replaced(connection, passages, as_of):
         known = found.get(key, Standing(None, None, None, ""))

@@ -107,11 +107,11 @@ def differences(
     for key, one in sorted(new.items()):
         was = old.get(key)
         known = was["confidence"] if was else told.get(key) if is_first else None
-        before = None if known is None else round(known, _DIGITS)
-        if before is None and is_first:
+        shown = None if known is None else round(float(known), _DIGITS)
+        if shown is None and is_first:
             continue
-        if before != round(one["confidence"], _DIGITS):
-            moved.append(Moved(key, one["text"], before, one["confidence"], tuple(_why(was, one))))
+        if shown != round(one["confidence"], _DIGITS):
+            moved.append(Moved(key, one["text"], shown, one["confidence"], tuple(_why(was, one))))
     closed_new = [
         Closed(row[0], row[1], row[2], row[3], row[5], row[4])
         for key, row in sorted(closed_now.items())

@@ -126,7 +126,7 @@ def _keys(connection: Connection, ids: Sequence[int]) -> list[str]:
 
 def _statements(connection: Connection, means: dict[str, str | None], keys: Sequence[str]) -> list[Statement]:
     said: dict[str, list[Place]] = {}
-    first: dict[str, tuple[tuple[int, str, int], tuple[object, ...]]] = {}
+    first: dict[str, tuple[tuple[int, int, str, int], tuple[object, ...]]] = {}
     for part in _batches(keys):
         marks = ", ".join("?" * len(part))
         linked: dict[int, list[Relation]] = {}

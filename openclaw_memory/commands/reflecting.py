@@ -125,8 +125,8 @@ def reflect_command(
         for line in text_lines(report):
             say(line)
         say(report.summary)
-    for path, line, message in report.problems:
-        note(f"{path}:{line}: {message}")
+    for path, number, message in report.problems:
+        note(f"{path}:{number}: {message}")
     return 3 if report.problems else 0
 
 
@@ -255,8 +255,8 @@ def why_command(key: str, judge: str, workspace: str, agent: str, now: str, as_j
     say(f"stated {number}{on}, {found['stated_at']}; worth {PRIOR_STRENGTH:g} observations")
     for witness in belief.witnesses:
         sign = "+" if witness.relation == "supports" else "-"
-        for number_of, item in enumerate(witness.items):
-            weight = f"{sign}{witness.weight:.2f}" if not number_of else "    "
+        for at, item in enumerate(witness.items):
+            weight = f"{sign}{witness.weight:.2f}" if not at else "    "
             say(f"  {weight:>6}  {item.citation}  “{item.quote}”  {item.strength}, {item.reason}  ^{item.id}")
     if belief.copied:
         say(f"  less {belief.copied:.2f} for what several documents of one day say alike")

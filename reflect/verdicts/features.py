@@ -99,8 +99,9 @@ def _side(text: str, own: frozenset[str]) -> _Side:
 def _word_vector(word: str) -> numpy.ndarray:
     embedder = static_embedder()
     row = numpy.array(embedder.direction(word) if embedder else [0.0] * 256, dtype="f8")
-    length = numpy.linalg.norm(row)
-    return row / length if length else row
+    length = float(numpy.linalg.norm(row))
+    scaled: numpy.ndarray = row / length if length else row
+    return scaled
 
 
 def _vectors(content: Sequence[str]) -> numpy.ndarray:
@@ -110,7 +111,9 @@ def _vectors(content: Sequence[str]) -> numpy.ndarray:
 @lru_cache(maxsize=1)
 def _axis() -> numpy.ndarray:
     axis = _vectors(_GOOD).mean(axis=0) - _vectors(_BAD).mean(axis=0)
-    return axis / (numpy.linalg.norm(axis) or 1.0)
+    length = float(numpy.linalg.norm(axis)) or 1.0
+    scaled: numpy.ndarray = axis / length
+    return scaled
 
 
 def _feeling(vectors: numpy.ndarray) -> tuple[float, float, float]:

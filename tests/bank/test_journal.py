@@ -96,7 +96,7 @@ PLACES = {
     "headings in a managed block do not count": "## Retain\n- a\n<!-- x:start -->\n# Log\n- b\n<!-- x:end -->\n- c\n§",
     "before an open managed mark": "## Retain\n- a\n§<!-- x:start -->\n- b\n\n## Next\n",
     "past an entity block": "## Retain\n- a\n<!-- openclaw-memory:entity v1 -->\n- b\n"
-    "<!-- /openclaw-memory:entity lines= dropped= -->\n§",
+    "<!-- /openclaw-memory:entity lines=0a0a0a0a:d919ba dropped= kept= -->\n§",
     "front matter": "---\ntitle: x\n# Retain\n---\n\n## Retain\n- a\n§",
     "a rule is no front matter": "---\n## Retain\n- a\n---\n- b\n§",
     "byte order mark": "\ufeff## Retain\n- a\n§",
