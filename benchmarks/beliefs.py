@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -17,7 +19,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from openclaw_memory.bank.workspace import Workspace
+from openclaw_memory.bank.config import DEFAULT_AGENT, read_configuration
 from openclaw_memory.reflect.verdicts.records import Claim, Scorer
 from scenarios import run_scenarios
 
@@ -89,8 +91,9 @@ def scorer_of(name: str) -> Scorer:
         return make_scorer(name)
     from openclaw_memory.reflect.verdicts.choosing import choose_scorer
 
+    configuration = read_configuration(os.environ)
     scratch = tempfile.mkdtemp()
-    found = choose_scorer("model", Workspace.open(scratch))
+    found = choose_scorer("model", configuration, DEFAULT_AGENT, scratch, lambda line: print(line, file=sys.stderr))
     assert found is not None
     return found
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from datetime import date
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..bank.config import DEFAULT_AGENT, read_configuration
 from ..bank.errors import UsageFault
+from ..bank.workspace import Workspace as Bank
 from ..context import open_workspace, progress_bar, read_now
 from ..output import emit_json, note, paint, print_table, say, visible
 from .options import Agent, Debug, Json, Now, Workspace
+
+if TYPE_CHECKING:
+    from ..reflect.verdicts.records import Scorer
 
 Judge = Annotated[
     str,
@@ -116,7 +122,7 @@ def reflect_command(
     moment = read_now(now)
     bank = open_workspace(workspace, agent)
     options = Options(_since(since, moment), dry_run, commit, write_retain, tuple(forget))
-    report = reflect(bank, now=moment, scorer=_scorer(judge, bank), options=options, progress=progress_bar)
+    report = reflect(bank, now=moment, scorer=_scorer(judge, bank, agent), options=options, progress=progress_bar)
     if as_json:
         emit_json(told(report))
     else:
@@ -142,12 +148,10 @@ def _since(given: str, moment: Any) -> date | None:
     return first
 
 
-def _scorer(judge: str, bank: Any) -> Any:
-    if judge == "none":
-        return None
-    from ..reflect.verdicts.scorers import choose_scorer
+def _scorer(judge: str, bank: Bank, agent: str) -> Scorer | None:
+    from ..reflect.verdicts.choosing import choose_scorer
 
-    return choose_scorer(judge, bank)
+    return choose_scorer(judge, read_configuration(os.environ), agent or DEFAULT_AGENT, bank.index_dir, note)
 
 
 def _coloured(diff: str) -> str:
@@ -165,7 +169,7 @@ def opinions_command(entity: str, judge: str, workspace: str, agent: str, now: s
     from ..reflect.view import look
 
     bank = open_workspace(workspace, agent)
-    view = look(bank, now=read_now(now), scorer=_scorer(judge, bank), progress=progress_bar())
+    view = look(bank, now=read_now(now), scorer=_scorer(judge, bank, agent), progress=progress_bar())
     wanted = fold(entity)
     found = [o for o in view.opinions if not wanted or wanted in (o["owner"], *map(fold, o["names"]))]
     found.sort(key=lambda o: (-o["confidence"], o["id"]))
@@ -215,7 +219,7 @@ def why_command(key: str, judge: str, workspace: str, agent: str, now: str, as_j
     from ..reflect.view import find, look
 
     bank = open_workspace(workspace, agent)
-    view = look(bank, now=read_now(now), scorer=_scorer(judge, bank), progress=progress_bar())
+    view = look(bank, now=read_now(now), scorer=_scorer(judge, bank, agent), progress=progress_bar())
     found = find(view, key)
     if "items" not in found:
         return _why_fact(found, as_json)

@@ -7,6 +7,7 @@ not read, guards did (``docs/beliefs-quality.md``).
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from .features import own_words
 from .records import (
@@ -19,6 +20,7 @@ from .records import (
     STRONG,
     SUPERSEDES,
     SUPPORTS,
+    WEAK,
     Claim,
     Stance,
     Succession,
@@ -27,9 +29,12 @@ from .sameness import same_opinion
 from .signs import bear_opened, is_negator
 from .wordforms import content_words, folded, language, opened, silent_words, stem
 
-#: So many of an opinion's words a fact has to share to be near verbatim, and so few it may add.
-_SHARED, _ADDED = 1.0, 3
+#: A fact that has all of an opinion's words may have so many more words and be near verbatim.
+_ADDED = 4
+#: A negator touches what follows within so many words.
+_REACH = 4
 _AGAIN = frozenset("again still even always really definitely said says repeated once more yet clearly".split())
+_HEDGE = re.compile(r"\b(?:perhaps|maybe|might|seems?|probably|sometimes|not sure|a bit|vielleicht)\b", re.IGNORECASE)
 _CHANGE = re.compile(r"\bno longer\b|\bany ?more\b|\bnicht mehr\b|\bya no\b|\bartık\b|不再", re.IGNORECASE)
 _GUARDS = (
     ("a question", re.compile(r"[?？؟]")),
@@ -73,9 +78,9 @@ class RulesScorer:
         guard = guarded(fact.text, own_words(opinion, fact))
         verbatim = near_verbatim(opinion, fact)
         if verbatim and guard is None:
-            relation, strong = verbatim
+            relation, strength = verbatim
             told = "the same words" if relation == SUPPORTS else "the same words, negated"
-            return Stance(relation, STRONG if strong else NORMAL, True, told, 0.95)
+            return Stance(relation, strength, True, told, 0.95)
         return Stance(NEUTRAL, None, False, guard or "no rule applies", 0.6)
 
     def succession(self, old: Claim, new: Claim) -> Succession:
@@ -116,36 +121,50 @@ def guarded(text: str, own: frozenset[str] = frozenset()) -> str | None:
     return None
 
 
-def near_verbatim(opinion: Claim, fact: Claim) -> tuple[str, bool] | None:
-    """Whether a fact restates an opinion, or negates it outright, in nearly its own words: (relation, strongly)."""
+def near_verbatim(opinion: Claim, fact: Claim) -> tuple[str, str] | None:
+    """Whether a fact restates an opinion, or negates it outright, in nearly its own words: (relation, strength)."""
+    if opinion.text == fact.text:
+        return SUPPORTS, NORMAL
     own = own_words(opinion, fact)
     a, b = _words(opinion.text, own), _words(fact.text, own)
     spoken = language(opinion.text)
-    if len(a[0]) < 1 or not _holds(a[0], b[0]):
+    if len(a.stems) < 1 or not a.stems <= b.stems:
         return None
-    added = [word for word in b[1] if stem(word, spoken) not in a[0] and word not in _AGAIN]
+    added = [word for word in b.said if stem(word, spoken) not in a.stems and word not in _AGAIN]
     if len(added) > _ADDED:
         return None
-    if same_opinion(opinion, fact) and not added:
-        return SUPPORTS, False
-    if a[2] == b[2]:
-        return (SUPPORTS, False) if len(added) <= 1 else None
-    return CONTRADICTS, bool(_CHANGE.search(fact.text))
+    hedged = bool(_HEDGE.search(fact.text))
+    if b.negators and not any(0 < at - no <= _REACH for no in b.negators for at in b.places if b.roots[at] in a.stems):
+        # A negation elsewhere in the sentence says nothing of what is shared.
+        return None
+    if a.turned == b.turned:
+        alike = len(added) <= 1 or (same_opinion(opinion, fact) and not added)
+        return (SUPPORTS, WEAK if hedged else NORMAL) if alike else None
+    return CONTRADICTS, WEAK if hedged else STRONG if _CHANGE.search(fact.text) else NORMAL
 
 
-def _holds(few: frozenset[str], many: frozenset[str]) -> bool:
-    return len(few & many) >= _SHARED * len(few)
+class _Words(NamedTuple):
+    """``stems`` that say something, the ``said`` words behind them in order, ``turned``: 1 where it is negated;
+    ``negators`` and ``places`` (of all words) and the ``roots`` of all words."""
+
+    stems: frozenset[str]
+    said: list[str]
+    turned: int
+    negators: list[int]
+    places: range
+    roots: list[str]
 
 
-def _words(text: str, own: frozenset[str]) -> tuple[frozenset[str], list[str], int]:
-    """The stems that say something, the words behind them in order, and whether it is negated (0 or 1)."""
+def _words(text: str, own: frozenset[str]) -> _Words:
     spoken = language(text)
     plain = bear_opened(opened(text)) if spoken == "en" else text
     found = [word for word in folded(plain) if word not in own]
-    turns = sum(is_negator(word, spoken) for word in found)
+    negators = [at for at, word in enumerate(found) if is_negator(word, spoken)]
     said = [word for word in found if word not in silent_words(spoken) and not is_negator(word, spoken)]
     said = [word for word in said if word not in ("longer", "any", "anymore", "mehr")]
-    return frozenset(stem(word, spoken) for word in said), said, turns % 2
+    roots = [stem(word, spoken) for word in found]
+    stems = frozenset(stem(word, spoken) for word in said)
+    return _Words(stems, said, len(negators) % 2, negators, range(len(found)), roots)
 
 
 #: Words that tell that something changed, and nothing else.
@@ -183,4 +202,4 @@ def says_the_same(old: Claim, new: Claim) -> bool:
     """Whether two facts use the same words for the same thing."""
     own = own_words(old, new)
     a, b = content_words(old.text) - own, content_words(new.text) - own
-    return bool(a) and a == b and _words(old.text, own)[2] == _words(new.text, own)[2]
+    return bool(a) and a == b and _words(old.text, own).turned == _words(new.text, own).turned
