@@ -14,8 +14,8 @@ OPINION = Claim("Likes jazz.", "opinion", ("Pia",), None)
 FACT = Claim("Sold her trumpet and all of her records.", "world", ("Pia",), None)
 
 
-def test_answers_follow_the_schema_and_a_run_goes_on(model: Path, tmp_path: Path) -> None:
-    chat = LocalChat(model)
+def test_answers_follow_the_schema_and_a_run_goes_on(gemma_path: Path, tmp_path: Path) -> None:
+    chat = LocalChat(gemma_path)
     answer = chat.ask(messages("stance", OPINION, FACT), schema(STANCES))
     assert answer is None or answer["relation"] in STANCES
     told: list[str] = []

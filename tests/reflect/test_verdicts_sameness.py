@@ -27,7 +27,11 @@ WINDOW = [
     [
         WINDOW,
         ["Prefers concise replies on WhatsApp.", "Likes short answers on WhatsApp", "On WhatsApp, wants brief replies"],
-        ["Hates being called before ten.", "Doesn't like being called before 10", "Can't stand being called before ten"],
+        [
+            "Hates being called before ten.",
+            "Doesn't like being called before 10",
+            "Can't stand being called before ten",
+        ],
         ["Prefers tea over coffee.", "Prefers tea to coffee"],
         ["Never deploys on Fridays", "Does not deploy on Friday"],
     ],

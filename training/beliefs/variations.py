@@ -15,39 +15,97 @@ _PRONOUNS = ("he", "she", "they")
 _OTHERS = ("Ines", "Bruno", "Kaveh", "Lotte", "Omar", "Petra", "Yuki", "Dario")
 _KIN = ("Her brother", "His sister", "A colleague", "Their neighbour", "The other team", "His wife", "Her boss")
 _AGAIN = (
-    "Said again that {he} {o}.", "Still {o}.", "{O}, as ever.", "{O} more than ever.", "Repeated that {he} {o}.",
-    "Once more: {o}.", "Confirmed that {he} {o}.", "Really does {base} {rest}.", "Told me twice that {he} {o}.",
-    "It shows every week: {he} {o}.", "{O} even in winter, {he} said.", "Always {o}.", "{O} so much that {he} wrote it down.",
-)  # fmt: skip
+    "Said again that {he} {o}.",
+    "Still {o}.",
+    "{O}, as ever.",
+    "{O} more than ever.",
+    "Repeated that {he} {o}.",
+    "Once more: {o}.",
+    "Confirmed that {he} {o}.",
+    "Really does {base} {rest}.",
+    "Told me twice that {he} {o}.",
+    "It shows every week: {he} {o}.",
+    "{O} even in winter, {he} said.",
+    "Always {o}.",
+    "{O} so much that {he} wrote it down.",
+)
 _AGAINST = (
-    "No longer {o}.", "Does not {base} {rest} any more.", "Doesn't {base} {rest}.", "Never {o} now.",
-    "Said that {he} no longer {o}.", "Does not {base} {rest} after all.", "Says {he} does not {base} {rest}.",
-    "Doesn't {base} {rest} at all these days.", "From now on does not {base} {rest}.", "Has stopped; no longer {o}.",
-    "No longer {o} after last week.", "Told everyone {he} doesn't {base} {rest}.",
-)  # fmt: skip
+    "No longer {o}.",
+    "Does not {base} {rest} any more.",
+    "Doesn't {base} {rest}.",
+    "Never {o} now.",
+    "Said that {he} no longer {o}.",
+    "Does not {base} {rest} after all.",
+    "Says {he} does not {base} {rest}.",
+    "Doesn't {base} {rest} at all these days.",
+    "From now on does not {base} {rest}.",
+    "Has stopped; no longer {o}.",
+    "No longer {o} after last week.",
+    "Told everyone {he} doesn't {base} {rest}.",
+)
 _HEDGED_FOR = ("Maybe still {o}.", "Seems to {base} {rest}.", "Perhaps {he} {o} after all.", "Probably still {o}.")
 _HEDGED_AGAINST = (
-    "Perhaps does not {base} {rest} at the moment.", "Maybe no longer {o}.", "Not sure {he} still {o}.",
-    "Might not {base} {rest} any more.", "Perhaps does not really {base} {rest}.",
-)  # fmt: skip
+    "Perhaps does not {base} {rest} at the moment.",
+    "Maybe no longer {o}.",
+    "Not sure {he} still {o}.",
+    "Might not {base} {rest} any more.",
+    "Perhaps does not really {base} {rest}.",
+)
 _TWICE = (
-    "It is not true that {he} no longer {o}.", "Never stopped: {o}.", "Can't be talked out of it: {he} {o}.",
-    "Nobody can say that {he} does not {base} {rest}.", "Does not doubt it: {o}.",
-)  # fmt: skip
+    "It is not true that {he} no longer {o}.",
+    "Never stopped: {o}.",
+    "Can't be talked out of it: {he} {o}.",
+    "Nobody can say that {he} does not {base} {rest}.",
+    "Does not doubt it: {o}.",
+)
 _NONE = (
-    "{other} {o}.", "{kin} {o}.", "{other} said that {kin_low} {o}.", "Does {he} {base} {rest}?", "If it were up to {other}, {he} would {base} {rest}.",
-    "{other} does not {base} {rest}.", "{kin} no longer {o}.", "Asked whether {other} {o}.", "As a child used to {base} {rest}.",
-)  # fmt: skip
+    "{other} {o}.",
+    "{kin} {o}.",
+    "{other} said that {kin_low} {o}.",
+    "Does {he} {base} {rest}?",
+    "If it were up to {other}, {he} would {base} {rest}.",
+    "{other} does not {base} {rest}.",
+    "{kin} no longer {o}.",
+    "Asked whether {other} {o}.",
+    "As a child used to {base} {rest}.",
+)
 _STATE = re.compile(r"^(?P<what>(?:The |A |An |[A-Z])[\w' -]{1,60}?) (?P<be>is|are) (?P<how>[a-z].*)$")
-_STATE_FOR = ("{what} {be} still {how}.", "{what} {was} {how} again today.", "Again: {low} {be} {how}.", "{what} {be} as {how} as ever.")
+_STATE_FOR = (
+    "{what} {be} still {how}.",
+    "{what} {was} {how} again today.",
+    "Again: {low} {be} {how}.",
+    "{what} {be} as {how} as ever.",
+)
 _STATE_AGAINST = (
-    "{what} {be} not {how} any more.", "{what} {be} no longer {how}.", "{what} {be} not {how}.", "{what} {was} not {how} at all today.",
+    "{what} {be} not {how} any more.",
+    "{what} {be} no longer {how}.",
+    "{what} {be} not {how}.",
+    "{what} {was} not {how} at all today.",
     "{what} {be} not {how} after the change.",
-)  # fmt: skip
-_STATE_NONE = ("Is {low} {how}?", "{what} used to be {how}, years ago.", "The other one {be} {how}.", "{other} asked if {low} {be} {how}.")
+)
+_STATE_NONE = (
+    "Is {low} {how}?",
+    "{what} used to be {how}, years ago.",
+    "The other one {be} {how}.",
+    "{other} asked if {low} {be} {how}.",
+)
 _VERB = re.compile(r"^(?P<verb>[A-Z][a-z]+s)\s+(?P<rest>\S.*)$")
 _NUMBER = re.compile(r"\b\d{1,4}\b")
-_NOT_VERBS = {"Always", "Thinks", "Is", "Has", "Does", "This", "Its", "Tests", "Backups", "Releases", "Meetings", "Trains", "Emails"}
+_NOT_VERBS = {
+    "Always",
+    "Thinks",
+    "Is",
+    "Has",
+    "Does",
+    "This",
+    "Its",
+    "Tests",
+    "Backups",
+    "Releases",
+    "Meetings",
+    "Trains",
+    "Emails",
+}
 
 
 def variations(rows: Sequence[dict[str, Any]], seed: int = 0) -> Iterator[dict[str, Any]]:
@@ -60,7 +118,14 @@ def variations(rows: Sequence[dict[str, Any]], seed: int = 0) -> Iterator[dict[s
             continue
         seen.add(key)
         for label, strength, text in _told(row["opinion"].strip().rstrip("."), row["entity"], chance):
-            yield {**row, "fact": text[:1].upper() + text[1:], "fact_kind": "W", "label": label, "strength": strength, "why": "variation"}
+            yield {
+                **row,
+                "fact": text[:1].upper() + text[1:],
+                "fact_kind": "W",
+                "label": label,
+                "strength": strength,
+                "why": "variation",
+            }
 
 
 def _told(opinion: str, entity: str, chance: random.Random) -> Iterator[tuple[str, str | None, str]]:
@@ -70,14 +135,24 @@ def _told(opinion: str, entity: str, chance: random.Random) -> Iterator[tuple[st
     if verb and verb["verb"] not in _NOT_VERBS:
         base = _base(verb["verb"].lower())
         words |= {"o": f"{verb['verb'].lower()} {verb['rest']}", "O": opinion, "base": base, "rest": verb["rest"]}
-        kinds = ((_AGAIN, "supports", "normal", 3), (_AGAINST, "contradicts", "strong", 3), (_HEDGED_FOR, "supports", "weak", 1),
-                 (_HEDGED_AGAINST, "contradicts", "weak", 1), (_TWICE, "supports", "normal", 1), (_NONE, "neutral", None, 2))  # fmt: skip
+        kinds = (
+            (_AGAIN, "supports", "normal", 3),
+            (_AGAINST, "contradicts", "strong", 3),
+            (_HEDGED_FOR, "supports", "weak", 1),
+            (_HEDGED_AGAINST, "contradicts", "weak", 1),
+            (_TWICE, "supports", "normal", 1),
+            (_NONE, "neutral", None, 2),
+        )
     elif state:
         what = state["what"]
         low = what if what.split()[0] not in ("The", "A", "An") else what[:1].lower() + what[1:]
         was = "were" if state["be"] == "are" else "was"
         words |= {"what": what, "low": low, "be": state["be"], "was": was, "how": state["how"]}
-        kinds = ((_STATE_FOR, "supports", "normal", 2), (_STATE_AGAINST, "contradicts", "normal", 2), (_STATE_NONE, "neutral", None, 1))
+        kinds = (
+            (_STATE_FOR, "supports", "normal", 2),
+            (_STATE_AGAINST, "contradicts", "normal", 2),
+            (_STATE_NONE, "neutral", None, 1),
+        )
     else:
         return
     for frames, label, strength, count in kinds:
