@@ -3,7 +3,6 @@
 Stages: read the question, gather candidates from each channel, weigh the signals, fold repeats, fit the budget.
 """
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -31,10 +30,9 @@ from .bundle import (
     strict_scores,
     with_signal,
 )
-from .compounds import relatives
 from .confidence import is_confident
+from .expression import Expression, expression
 from .filters import Filters, about, condition
-from .inflections import other_forms
 from .kindred import kindred
 from .meaning import NO_MEANING, Understood, by_meaning, nearness, understand
 from .name_pattern import name_pattern
@@ -47,10 +45,11 @@ DEFAULT_K = 20
 DEFAULT_BUDGET = 1200
 #: What a match of words that are only like the question's is worth in English.
 ALIKE = 0.4
-#: Passages are counted up to this number.
-_COMMON = 5000
 #: A best passage by words with this share of what all of a question's words could bring says all that words can say.
 FULL_SHARE = 1.0
+#: How much less a match of words is worth where other words of the question stand nowhere: the power that is added to
+#: what it is worth, times the share of these.
+REWORDED = 0.5
 #: Words of so many candidates, the best by all other signals, are compared in meaning with the question's.
 COMPARED = 120
 #: How many entities beside a named one are looked at.
@@ -133,7 +132,7 @@ class Ranking(NamedTuple):
     understood: Understood
     known: dict[str, Standing]
     question: Question
-    expression: "Expression"
+    expression: Expression
     confident: bool | None
 
 
@@ -185,7 +184,8 @@ class _Search:
         self.where = condition(filters, connection)
         self.names = self._read_names()
         self.embedder = static_embedder()
-        self.expression = expression(connection, question, self.names.terms)
+        english = self.embedder if question.language == "en" and workspace.models.choice().embedder else None
+        self.expression = expression(connection, question, self.names.terms, english.knows if english else None)
         # The built-in model knows English, and what it makes of the pieces of other words means nothing.
         self.bare = self._without_unknown(self.names.bare) if question.language == "en" else ""
         # What asks for a day or for what is known of somebody, and for nothing more, has no meaning to compare.
@@ -196,6 +196,7 @@ class _Search:
         self.asked = [t.interval for t in question.times if t.interval]
         if filters.around:
             self.asked.append(filters.around)
+        self.reworded = self._reworded() if self.meaning and question.language == "en" else 0.0
         self.lexical: dict[int, float] = {}
         self.alike: dict[int, float] = {}
         self.strength = 1.0
@@ -251,6 +252,7 @@ class _Search:
         told_apart = any(not one.is_common for one in self.names.named)
         in_play = {"lexical": words, "section": words, "entity": told_apart}
         in_play |= dict.fromkeys(("meaning", "unsaid", "beside", "kindred", "twin"), bool(own))
+        in_play["reworded"] = bool(own) and self.reworded > 0
         in_play |= {"lead": bool(self.names.named), "nearby": bool(self.names.near), "now": self.question.asks_now}
         in_play |= {"time": bool(self.asked), "when": self.question.asks_when, "exact": bool(exact)}
         in_play |= {"opinion": self.question.asks_opinion, "held": self.state is not None}
@@ -301,16 +303,26 @@ class _Search:
         head, tail = ranked[:COMPARED], ranked[COMPARED:]
         dropped = stop_words(self.question.language)
         said = kindred(self.embedder, self.bare, dropped, [one.passage for one in head])
-        return ordered([*(with_signal(one, "kindred", said.get(one.passage.id, 0.0)) for one in head), *tail])
+        told = [with_signal(one, "kindred", said.get(one.passage.id, 0.0)) for one in head]
+        told = [with_signal(one, "reworded", self.reworded * said.get(one.passage.id, 0.0)) for one in told]
+        return ordered([*told, *tail])
 
     def _blended(
         self, exact: dict[int, float], alike: dict[int, float], ids: list[int], from_zero: bool = False
     ) -> dict[int, float]:
-        """Normalised scores of the words themselves, worth as much as the best passage has of them, or, worth less, of
-        words like them."""
+        """Normalised scores of the words themselves, worth as much as the best passage has of them (less, where what is
+        asked seems to be said in other words), or, worth less, of words like them."""
         own = signals.normalised({i: score for i, score in exact.items() if score > 0}, ids, from_zero)
         others = signals.normalised({i: score for i, score in alike.items() if score > 0}, ids, from_zero)
-        return {i: max(self.strength * own[i], ALIKE * others[i]) for i in ids}
+        worth = self.strength ** (1 + REWORDED * self.reworded)
+        return {i: max(worth * own[i], ALIKE * others[i]) for i in ids}
+
+    def _reworded(self) -> float:
+        """The share of the question's words that no passage has though they mean something: what they are after, if it
+        is there, is said in other words."""
+        asked = [term.text for term in self.names.terms if term.kind == "word"]
+        others = {word for word in self.expression.missing if self.embedder and self.embedder.knows(word)}
+        return len(others.intersection(asked)) / len(asked) if asked else 0.0
 
     def _without_unknown(self, text: str) -> str:
         """A text without those words that neither a passage nor the built-in model has."""
@@ -369,50 +381,6 @@ class _Search:
             tuple(slugs),
         ).fetchone()
         return bool(uses > max(COMMON_LEAST, COMMON_ENTITY * passages))
-
-
-class Expression(NamedTuple):
-    """What FTS5 is asked for ``terms``. ``exact``: any of them. ``alike``: relatives of words that no passage has.
-    Either is "" where there is nothing to look for. ``possible``: about the bm25 of a passage of average length that
-    has all terms once, those that no passage has (``missing``) being the rarest; 0 where that cannot be said."""
-
-    exact: str
-    alike: str
-    possible: float
-    missing: tuple[str, ...]
-    terms: tuple[Term, ...]
-
-
-def expression(connection: Connection, question: Question, terms: Sequence[Term] | None = None) -> Expression:
-    """The FTS5 expressions for a question's terms, or for some of them."""
-    terms = question.terms if terms is None else terms
-    phrases: list[str] = []
-    missing: list[str] = []
-    total = connection.execute("SELECT count(*) FROM passages").fetchone()[0]
-    possible = 0.0
-    for term in terms:
-        forms = other_forms(term.text) if term.kind == "word" and question.language == "en" else []
-        own = [term.phrase, *map(quoted, forms)]
-        phrases += own
-        count = _count(connection, " OR ".join(own))
-        possible += max(math.log((total - count + 0.5) / (count + 0.5)), 0.0)
-        if not count:
-            missing.append(term.text)
-    inflected = question.language != "en"
-    words = [t.text for t in terms if t.kind == "word" and (inflected or not t.text.isascii() or t.text in missing)]
-    alike = [quoted(term) for found in relatives(connection, words).values() for term in found]
-    if inflected:
-        # Endings and compounds are what such a language is made of: there a relative is as good as the word.
-        phrases, alike, possible = [*phrases, *alike], [], 0.0
-    return Expression(
-        " OR ".join(dict.fromkeys(phrases)), " OR ".join(dict.fromkeys(alike)), possible, tuple(missing), tuple(terms)
-    )
-
-
-def _count(connection: Connection, match: str) -> int:
-    """How many passages match, counted no further than what is common anyway."""
-    sql = "SELECT count(*) FROM (SELECT 1 FROM passage_terms WHERE passage_terms MATCH ? LIMIT ?)"
-    return int(connection.execute(sql, (match, _COMMON)).fetchone()[0])
 
 
 def _explained(one: Ranked, ranked: Sequence[Ranked]) -> dict[str, dict[str, float]]:

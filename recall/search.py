@@ -19,7 +19,8 @@ from ..bank.workspace import Workspace
 from ..parsers.scripts import has_unspaced
 from . import candidates as channels
 from .bundle import Ranked, citation, strictly_falling
-from .engine import expression, rank
+from .engine import rank
+from .expression import expression
 from .filters import Filters
 from .meaning import Understood
 from .snippet import make_snippet

@@ -25,6 +25,8 @@ WEIGHTS: Mapping[str, float] = {
     "unsaid": 0.7,
     # for each word of the question, how near the nearest of its own words comes
     "kindred": 0.45,
+    # the same, the more of the question's words no passage has
+    "reworded": 0.45,
     # how near its neighbours in the section come
     "beside": 0.1,
     # what the same thing, said as a note or as a fact of the same file, has of all signals
