@@ -14,8 +14,9 @@ from .verdicts.records import NORMAL, STRONG, Claim, Stance
 from .verdicts.sameness import content_words
 
 Same = Callable[[Claim, Claim], bool]
-#: A verdict this sure counts at once; a contradiction that is less sure is asked about.
-SURE = 0.50
+#: A verdict this sure counts at once; one that is less sure, but more likely than not,
+#: counts where the fact has all of the opinion's words, and else is asked about.
+SURE, ASKED = 0.70, 0.50
 #: Of the words of a fact so many characters are quoted.
 QUOTE = 90
 
@@ -195,8 +196,10 @@ def _infer(
     # Another opinion that sounds like this one restates it; only one that speaks against it tells anything new.
     if fact.kind == "opinion" and verdict.relation == SUPPORTS:
         return
-    if not verdict.near_verbatim and verdict.probability < SURE:
-        doubtful.append((fact, verdict.relation))
+    said_so = any(content_words(one.text) <= content_words(fact.text) for one in group)
+    if not verdict.near_verbatim and verdict.probability < (ASKED if said_so else SURE):
+        if verdict.probability >= ASKED:
+            doubtful.append((fact, verdict.relation))
         return
     how = "near-verbatim" if verdict.near_verbatim else "inferred"
     for place in places:

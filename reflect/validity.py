@@ -13,6 +13,7 @@ from .suggestion_lines import confirmation_key
 from .verdicts.records import DUPLICATE, OLDER_LATE, SUPERSEDES
 from .verdicts.records import Succession as Verdict
 from .verdicts.sameness import content_words
+from .wording import tells_an_event
 
 #: A fact that is this surely replaced is closed at once; one that is less surely so is asked about.
 SURE = 0.70
@@ -109,6 +110,9 @@ def _infer(
     doubtful: list[tuple[Statement, Statement]],
 ) -> None:
     sure = verdict.near_verbatim or verdict.probability >= SURE
+    if verdict.relation in (SUPERSEDES, OLDER_LATE) and (tells_an_event(old) or tells_an_event(new)):
+        # What happened once stays true, and changes no state unless it says so outright.
+        return
     if verdict.relation == SUPERSEDES and old.day and new.day and old.day < new.day:
         if sure:
             told.setdefault(old.id, []).append(_closed(old, SUPERSEDED, new.day, new.id, verdict.reason))

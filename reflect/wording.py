@@ -23,7 +23,7 @@ PAST = frozenset(
 )
 #: Turns whose outcome lasts.
 _LASTING = re.compile(
-    r"[\W_]*(?:moved\s+(?:\w+\s+)?(?:to|from|into|in|back|out|house|home)\b|(?:joined|became|switched|renamed|promoted"
+    r"[\W_]*(?:moved\s+(?:\w+\s+)?(?:to|from|into|in|back|out|house|home|behind|onto)\b|(?:joined|became|switched|renamed|promoted"
     r"|adopted|inherited|retired|graduated|quit|married|engaged|migrated|replaced|relocated|hired|appointed)\b)",
     re.IGNORECASE,
 )
