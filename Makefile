@@ -1,4 +1,4 @@
-# make demo   set up, then ask the demo workspace six questions and open one citation
+# make demo   set up, ask the demo workspace six questions, open one citation, then reflect
 # make test   set up, then every test
 # make test-llama       compile llama.cpp, bring a model of 250 MB, then the tests of local models
 # make lint types bench   the checks and the measurements that a developer runs
@@ -36,6 +36,11 @@ demo: $(VENV)/.ready
 	$(call show,recall "What does Mara prefer about releases?" --kind opinion --k 3)
 	$(call show,recall "王芳的猫叫什么？" --k 2)
 	$(call show,get memory/2025-11-13.md#L16)
+	$(call show,reflect --now 2025-12-06,| tail -n 4)
+	$(call show,retain "W @Tomasz: Called winter swimming the best idea of his life." --contradicts bank/opinions.md\#L6 --now 2025-12-06)
+	$(call show,reflect --now 2025-12-07 --dry-run)
+	$(call show,reflect --now 2025-12-07)
+	$(call show,recall "What does Tomasz think about winter swimming?" --kind opinion --k 1)
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest
