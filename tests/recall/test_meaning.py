@@ -66,3 +66,23 @@ def test_kindred_words(make, ask):
     itself = kindred(embedder, "lawyer", (), passages)
     assert abs(max(itself.values()) - 1) < 1e-9
     assert kindred(embedder, "", (), passages) == {}
+
+
+def test_words_that_mean_something_are_not_taken_for_slips_of_each_other(make, ask):
+    """The winner answered for the winter, as nobody had written of one."""
+    workspace = make({"memory/a.md": "- The winner got a book.\n", "memory/b.md": "- It snowed until March.\n"})
+    alone = Workspace(workspace.root, models=Models(EmbeddingSettings(provider="none")))
+    question = "How cold was the winter?"
+    (by_words,) = ask(alone, question)["results"]
+    assert by_words["content"] == "The winner got a book."
+    assert ask(workspace, question)["results"][0]["content"] == "It snowed until March."
+    # A word that the model does not know may be a slip.
+    assert ask(workspace, "What did the winnner get?")["results"][0]["content"] == "The winner got a book."
+
+
+def test_words_that_stand_nowhere_are_said_otherwise(make, ask):
+    workspace = make(NOTES)
+    told = ask(workspace, "Did the attorney write?", explain=True)["results"][0]["signals"]
+    assert told["reworded"]["value"] == told["kindred"]["value"]
+    told = ask(workspace, "Did the lawyer send a letter?", explain=True)["results"][0]["signals"]
+    assert "reworded" not in told
