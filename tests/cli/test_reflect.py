@@ -202,3 +202,28 @@ def test_what_no_page_shows_cannot_be_forgotten(run, at, workspace: Path, name, 
     ran = run("reflect", *at, "--forget", name)
     assert ran.code == code
     assert pages(workspace) == before
+
+
+def test_what_is_ticked_gets_into_the_core(run, at, workspace: Path) -> None:
+    for day in ("2025-12-02", "2025-12-04"):
+        (workspace / "memory" / f"{day}.md").write_text("## Retain\n- W @Peter: Is allergic to nuts.\n", "utf-8")
+    assert run("reflect", *at).code == 0
+    page = workspace / "bank" / "suggestions.md"
+    text = page.read_text("utf-8")
+    assert 'add to memory.md: "Peter: Is allergic to nuts."' in text
+    page.write_text(text.replace("- [ ] add to memory.md", "- [x] add to memory.md"), encoding="utf-8")
+    ran = run("reflect", *at)
+    assert "added to the core memory: Peter: Is allergic to nuts." in ran.text
+    assert "- Peter: Is allergic to nuts. (memory/2025-12-02.md#L2)" in (workspace / "MEMORY.md").read_text("utf-8")
+    assert run("reflect", *at).text == "reflect: nothing new\n"
+
+
+def test_narrative_is_marked_as_what_it_is(run, at, workspace: Path) -> None:
+    (workspace / "memory" / "2025-12-05.md").write_text(
+        "# Friday\n\nPeter works at the harbour office since Monday. Rain all day.\n", encoding="utf-8"
+    )
+    assert run("reflect", *at).code == 0
+    page = (workspace / "bank" / "entities" / "Peter.md").read_text("utf-8")
+    line = "Peter works at the harbour office since Monday. (memory/2025-12-05.md#L3, extracted)"
+    assert f"- 2025-12-05 {line}\n" in page
+    assert "Rain all day" not in page
