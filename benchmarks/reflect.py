@@ -2,7 +2,7 @@
 
     python benchmarks/reflect.py [--facts 100000] [--entities 2000] [--judge learned|rules|none] [--json]
 
-Names follow Zipf's law, so that a few entities are in most of the facts. Each run is a process of its own; the ratios
+Words are English ones, names are made up; both follow Zipf's law, so that a few entities are in most of the facts. Each run is a process of its own; the ratios
 are of times in one and the same benchmark run.
 """
 
@@ -19,8 +19,22 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from made_up import Vocabulary
+from openclaw_memory.bank.static_space import static_embedder
 
 OF_A_DAY = 100
+
+
+def english(entities: int) -> Vocabulary:
+    """Names that are made up, words that the built-in model knows."""
+    words = Vocabulary(entities)
+    embedder = static_embedder()
+    assert embedder is not None
+    known = sorted(w for w in embedder._table.vocabulary() if w.isascii() and w.isalpha() and len(w) > 3)
+    words.random.shuffle(known)
+    kept = words.words[: len(words.words) - len(words._content)]
+    words.words = [*kept, *known][: len(words.words)]
+    words._weights = words._weights[: len(words.words)]
+    return words
 
 
 def write_day(root: Path, words: Vocabulary, day: date, count: int = OF_A_DAY) -> None:
@@ -48,7 +62,7 @@ def main() -> None:
     parser.add_argument("--judge", default="learned", choices=("learned", "rules", "none"))
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    words = Vocabulary(given.entities)
+    words = english(given.entities)
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
         (root / "memory").mkdir()

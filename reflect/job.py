@@ -21,10 +21,9 @@ from ..bank.sync import Progress, sync
 from ..bank.ties import meanings
 from ..bank.workspace import Workspace
 from .asking import closed_facts, confidences, proposals, questions, read_answers
-from .assembly import Page, entity_pages, moved, shared_pages
-from .blocks import Line
+from .assembly import Page, entity_pages, shared_pages
 from .changes import NAMELESS, changes_since, digest, meant, remember
-from .citations import Maps, followed, line_map
+from .citations import Maps, followed
 from .commit import commit_pages, dirty
 from .core_memory import Added, add_to_core
 from .finding import by_entity, find, well_found
@@ -34,8 +33,9 @@ from .judging import Judging
 from .language import load_language
 from .links import by_target, read_links
 from .opinions import Judge
-from .page_files import PageChange, apply, plan, unified_diff
+from .page_files import PageChange, apply, unified_diff
 from .paths import PagePaths
+from .planning import planned_pages
 from .report import Report, commit_message, differences
 from .state import State, open_state
 from .suggestions import PAGE, read_suggestions, render_suggestions
@@ -46,8 +46,6 @@ from .write_retain import write_retain
 
 #: Raise this when the same facts come to other lines.
 FORMAT = 1
-#: Pages are planned anew until no citation of a page moves any more; the second time always settles it.
-_ROUNDS = 3
 
 
 class Options(NamedTuple):
@@ -126,6 +124,7 @@ class Run:
     ) -> None:
         self.workspace, self.connection, self.state, self.today = workspace, connection, state, today
         self.progress = progress
+        self.maps: Maps = {}
         self.is_first = next(state.units(), None) is None
         self.means = meanings(connection)
         self.links, self.dangling = read_links(connection)
@@ -254,35 +253,11 @@ class Run:
 
     def plan(self, slugs: Sequence[str]) -> tuple[list[PageChange], list[tuple[str, int, str]]]:
         """Every page as it should be, and what is wrong with those that are left alone."""
-        wanted = self._pages(slugs)
-        maps: Maps = {}
-        earlier: dict[str, PageChange] = {}
-        for _ in range(_ROUNDS):
-            planned = [
-                self._planned(page, [moved(line, maps) for line in page.lines], earlier.get(page.path))
-                for page in wanted
-            ]
-            earlier = {change.path: change for change in planned}
-            found = {
-                change.path: dict(line_map(change.old, change.new))
-                for change in planned
-                if change.old is not None and change.changes
-            }
-            if found == maps:
-                break
-            maps = found
-        self.maps = maps
-        problems = [(c.path, c.damage.line, c.damage.message) for c in planned if c.damage]
-        return planned, problems
+        planned, self.maps = planned_pages(self.workspace, self._pages(slugs), self.today)
+        return planned, [(c.path, c.damage.line, c.damage.message) for c in planned if c.damage]
 
     def _pages(self, slugs: Sequence[str]) -> list[Page]:
         return [*entity_pages(self.state, slugs), *shared_pages(self.units)]
-
-    def _planned(self, page: Page, lines: list[Line], earlier: PageChange | None) -> PageChange:
-        """A page as it should be; as it was planned before where its lines are the same."""
-        if earlier and earlier.lines == tuple(lines):
-            return earlier
-        return plan(self.workspace, page.path, page.block, lines, self.today, page.head.encode())
 
     def remember(self, written: Iterable[PageChange]) -> None:
         """Keep what was worked out, and how the files look after this run's own writing."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -90,7 +91,7 @@ class LocalChat:
 
     def _loaded(self) -> Any:
         try:
-            from llama_cpp import Llama
+            llama = import_module("llama_cpp")
         except ImportError:
             remedy = "pip install 'openclaw-memory[llama]'"
             what = "llama-cpp-python is not installed"
@@ -99,7 +100,7 @@ class LocalChat:
             remedy = "check memory.reflect.model.modelPath"
             raise EmbeddingFault("no such model file", str(self._path), remedy, kind="missing", lasting=True)
         try:
-            return Llama(str(self._path), n_ctx=WINDOW, verbose=False, seed=1)
+            return llama.Llama(str(self._path), n_ctx=WINDOW, verbose=False, seed=1)
         except (ValueError, RuntimeError) as error:
             what = f"the model cannot be loaded: {error}"
             raise EmbeddingFault(what, str(self._path), kind="missing", lasting=True) from None
