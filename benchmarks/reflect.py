@@ -1,9 +1,10 @@
 """The nightly job on a large workspace: a first run, then a night with one new day, then one with nothing new.
 
-    python benchmarks/reflect.py [--facts 100000] [--entities 2000] [--judge learned|rules|none] [--json]
+    python benchmarks/reflect.py [--facts 100000] [--entities 2000] [--spread zipf|even] [--judge learned|rules|none]
+        [--json]
 
-Words are English ones, names are made up; both follow Zipf's law, so that a few entities are in most of the facts. Each run is a process of its own; the ratios
-are of times in one and the same benchmark run.
+Words are English ones and follow Zipf's law. Names are made up; they do too, so that a few entities are in most of the
+facts. Each run is a process of its own; the ratios are of times in one and the same benchmark run.
 """
 
 from __future__ import annotations
@@ -60,9 +61,12 @@ def main() -> None:
     parser.add_argument("--facts", type=int, default=100_000)
     parser.add_argument("--entities", type=int, default=2000)
     parser.add_argument("--judge", default="learned", choices=("learned", "rules", "none"))
+    parser.add_argument("--spread", default="zipf", choices=("zipf", "even"), help="how often names occur")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     words = english(given.entities)
+    if given.spread == "even":
+        words._name_weights = list(range(1, given.entities + 1))
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
         (root / "memory").mkdir()

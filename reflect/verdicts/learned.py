@@ -77,8 +77,9 @@ class LearnedScorer:
         told = self._rules.stance(opinion, fact)
         if told.near_verbatim or guarded(fact.text, own_words(opinion, fact)):
             return told
-        found, numbers = self._probabilities(opinion, fact, "stance")
-        if pair_features(opinion, fact)[ALL_WORDS] == 1.0:
+        plain = pair_features(opinion, fact)
+        found, numbers = self._probabilities(opinion, fact, "stance", plain)
+        if plain[ALL_WORDS] == 1.0:
             found = found * (HARDLY_NEUTRAL, 1.0, 1.0)
             found = numpy.round(found / found.sum(), _DIGITS)
         best = int(found.argmax())
@@ -94,7 +95,7 @@ class LearnedScorer:
         told = self._rules.succession(old, new)
         if told.near_verbatim or told.relation != COEXISTS:
             return told
-        found, _ = self._probabilities(old, new, "succession")
+        found, _ = self._probabilities(old, new, "succession", pair_features(old, new))
         best = int(found.argmax())
         if SUCCESSIONS[best] == SUPERSEDES and found[best] < SURE_REPLACED:
             return Succession(COEXISTS, False, "not sure enough", round(float(found[0]), _DIGITS))
@@ -103,9 +104,10 @@ class LearnedScorer:
         reason = f"learned, {SUCCESSIONS[best]} {found[best]:.2f}"
         return Succession(SUCCESSIONS[best], False, reason, round(float(found[best]), _DIGITS))
 
-    def _probabilities(self, old: Claim, new: Claim, task: str) -> tuple[Any, Any]:
-        """The classes' probabilities, rounded so that they are the same everywhere, and the pair's numbers to scale."""
-        numbers = numpy.array(pair_features(old, new), dtype=numpy.float32)
+    def _probabilities(self, old: Claim, new: Claim, task: str, plain: list[float]) -> tuple[Any, Any]:
+        """The classes' probabilities, rounded so that they are the same everywhere, and the pair's numbers (``plain``)
+        to scale."""
+        numbers = numpy.array(plain, dtype=numpy.float32)
         numbers = numpy.clip((numbers - self._numbers[f"mean.{task}"]) / self._numbers[f"spread.{task}"], -4, 4)
         left, right, same = (part.astype(numpy.float32) for part in pair_words(old, new))
         each = [_forward(net, left, right, same, numbers, task) for net in self._networks]

@@ -25,7 +25,6 @@ from .records import (
     Stance,
     Succession,
 )
-from .sameness import same_opinion
 from .signs import bear_opened, is_negator
 from .wordforms import content_words, folded, language, opened, silent_words, stem
 
@@ -86,7 +85,6 @@ class RulesScorer:
     def succession(self, old: Claim, new: Claim) -> Succession:
         if says_the_same(old, new):
             return Succession(DUPLICATE, True, "the same words", 0.95)
-        past = _GUARDS[2][1].search(new.text)
         if _GUARDS[0][1].search(new.text):
             return Succession(COEXISTS, False, "a question", 0.8)
         past = _GUARDS[2][1].search(new.text)
@@ -138,8 +136,7 @@ def near_verbatim(opinion: Claim, fact: Claim) -> tuple[str, str] | None:
         # A negation elsewhere in the sentence says nothing of what is shared.
         return None
     if a.turned == b.turned:
-        alike = len(added) <= 1 or (same_opinion(opinion, fact) and not added)
-        return (SUPPORTS, WEAK if hedged else NORMAL) if alike else None
+        return (SUPPORTS, WEAK if hedged else NORMAL) if len(added) <= 1 else None
     return CONTRADICTS, WEAK if hedged else STRONG if _CHANGE.search(fact.text) else NORMAL
 
 

@@ -11,6 +11,8 @@ import re
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from ...parsers.scripts import runs
+from ...recall.stopwords import cut_unspaced
 from .records import Claim
 from .signs import (
     bear_opened,
@@ -37,6 +39,11 @@ _WEAK = frozenset(
 )
 #: What stands behind these is what is not chosen.
 _AGAINST = re.compile(r"\b(?:over|instead of|rather than|more than|and not|not)\b|\bto(?! (?:be|have|get|do)\b)")
+_ASKS = re.compile("[?？؟吗嗎]")
+_WHOSE = re.compile(
+    r"\s*(?:(?!(?:it|he|she|that|there|here|what|who|let)['’])[^\W_][\w-]*['’]s?\s|(?:his|her|their|its|my|our)\s)",
+    re.IGNORECASE,
+)
 _SYNONYMS = """
 concise short brief terse succinct|reply answer response|quick fast speedy|documentation docs doc|email mail e-mail
 phone telephone|film movie|big large|child kid|holiday vacation|begin start|doctor physician|bike bicycle|photo picture
@@ -49,7 +56,8 @@ photograph|car automobile|colleague coworker|shop store|sofa couch|autumn fall|c
 class _Parts(NamedTuple):
     """What ``same_opinion`` compares. ``sides``: 1, -1 or 0 (takes none); ``against``: what is not chosen.
     ``asks``: whether it is a question. ``inside``: whether the entity is named after other words: "likes her", not
-    "she likes"."""
+    "she likes". ``whose``: whether it begins with what is somebody's: "her brother likes". ``first``: of the topic, in
+    English often who it is about."""
 
     language: str
     side: int
@@ -61,6 +69,8 @@ class _Parts(NamedTuple):
     names: tuple[str, ...]
     asks: bool
     inside: bool
+    whose: bool
+    first: str
 
 
 def same_opinion(a: Claim, b: Claim) -> bool:
@@ -69,14 +79,15 @@ def same_opinion(a: Claim, b: Claim) -> bool:
         return False
     if a.text == b.text:
         return True
-    first, second = (_parts(one.text, tuple(sorted(_names(a) | _names(b)))) for one in (a, b))
+    names, spoken = tuple(sorted(_names(a) | _names(b))), language(f"{a.text}\n{b.text}")
+    first, second = (_parts(one.text, names, spoken) for one in (a, b))
     return _same(first, second)
 
 
 def _same(a: _Parts, b: _Parts) -> bool:
-    if (a.language, a.negated, a.numbers, a.bounds) != (b.language, b.negated, b.numbers, b.bounds):
+    if (a.negated, a.numbers, a.bounds) != (b.negated, b.numbers, b.bounds):
         return False
-    if a.asks or b.asks or a.inside != b.inside:
+    if a.asks or b.asks or a.inside != b.inside or a.whose != b.whose:
         return False
     if a.against is not None and b.against is not None and a.against != b.against:
         return False
@@ -88,7 +99,15 @@ def _same(a: _Parts, b: _Parts) -> bool:
         return 0 in (a.side, b.side) and -1 not in (a.side, b.side) and shared == either >= 2
     if not shared:
         return False
-    return shared == either or (a.language == "en" and either >= _LONG and shared == either - 1)
+    if shared == either:
+        return True
+    return (
+        a.language == "en"
+        and either >= _LONG
+        and shared == either - 1
+        # A word more at the front is mostly another subject.
+        and not {a.first, b.first} & (a.topic ^ b.topic)
+    )
 
 
 def _names(claim: Claim) -> frozenset[str]:
@@ -96,12 +115,12 @@ def _names(claim: Claim) -> frozenset[str]:
 
 
 @lru_cache(maxsize=20_000)
-def _parts(text: str, names: tuple[str, ...]) -> _Parts:
-    spoken = language(text)
+def _parts(text: str, names: tuple[str, ...], spoken: str) -> _Parts:
     plain = bear_opened(opened(text)).casefold() if spoken == "en" else text
     side = 0
     if spoken == "zh":
         side, plain = chinese_sign(plain), without_chinese_sign(plain)
+        plain = " ".join(" ".join(cut_unspaced(run)) if unspaced else run for run, unspaced in runs(plain))
     chosen, against = plain, None
     if spoken == "en" and (cut := _AGAINST.search(plain)) and any(liking(w, spoken) > 0 for w in _before(plain, cut)):
         topic_words = [word for word in _before(plain, cut) if not liking(word, spoken) and not _drops(word, spoken)]
@@ -112,7 +131,7 @@ def _parts(text: str, names: tuple[str, ...]) -> _Parts:
     turns = 0
     numbers: list[str] = []
     limits: set[str] = set()
-    topic: set[str] = set()
+    topic: dict[str, None] = {}
     for word in found:
         if is_negator(word, spoken):
             turns += 1
@@ -124,7 +143,8 @@ def _parts(text: str, names: tuple[str, ...]) -> _Parts:
         elif taste := liking(word, spoken):
             side = side or taste
         elif not _drops(word, spoken):
-            topic.add(_root(word, spoken))
+            topic[_root(word, spoken)] = None
+    kept = [root for root in topic if root not in _WEAK] or list(topic)
     # "Does not like" is dislike; where no side is taken, a negation stays one.
     turned = turns % 2 == 1
     return _Parts(
@@ -133,13 +153,15 @@ def _parts(text: str, names: tuple[str, ...]) -> _Parts:
         turned and not side,
         tuple(sorted(numbers)),
         frozenset(limits),
-        frozenset(topic - _WEAK) or frozenset(topic),
+        frozenset(kept),
         None
         if against is None
         else frozenset(_root(word, spoken) for word in folded(against) if not _drops(word, spoken)),
         tuple(word for word in _capitalised(text) if word not in own),
-        "?" in text or "？" in text or "؟" in text,
+        bool(_ASKS.search(text)),
         any(word in own for word in folded(text)[len(own) :]),
+        bool(_WHOSE.match(text)),
+        kept[0] if kept else "",
     )
 
 
