@@ -34,6 +34,8 @@ WINDOW = [
         ],
         ["Prefers tea over coffee.", "Prefers tea to coffee"],
         ["Never deploys on Fridays", "Does not deploy on Friday"],
+        ["Trägt gern rote Schuhe", "Trägt gerne die roten Schuhe."],
+        ["喜欢靠窗的座位", "喜欢靠窗座位。"],
     ],
 )
 def test_rewordings_are_one_opinion(texts):
@@ -63,6 +65,10 @@ def test_rewordings_are_one_opinion(texts):
         ("Mag rote Schuhe", "Mag keine roten Schuhe"),
         ("喜欢喝茶", "不喜欢喝茶"),
         ("Prefers tea", "Prefers coffee"),
+        ("Is a fan of the new open-plan floor.", "Ada's manager is a fan of the new open-plan floor."),
+        ("Believes the moon affects her sleep.", "Her flatmate believes the moon affects her sleep."),
+        ("Gets on well with the new product owner.", "The designers get on well with the new product owner."),
+        ("喜欢喝茶", "喜欢喝茶吗"),
     ],
 )
 def test_others_are_not(a, b):
