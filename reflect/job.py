@@ -176,7 +176,7 @@ class Run:
             (change.path, edit.line, edit.kind, edit.text) for change in planned for edit in change.edits if edit.new
         )
         problems += [(one.path, one.line, one.message) for one in self.dangling]
-        problems += [(path, 1, message) for path, message in self.paths.collisions]
+        problems += [(path, 1, message) for path, message in (*self.paths.collisions, *self.paths.same_names())]
         problems += [(PAGE, 1, self.answers.said.problem)] if self.answers.said.problem else []
         problems += [(PAGE, 1, f"not added to {added.path}: {why}") for why in added.problems.values()]
         moved_opinions, closed = differences(self.differ.values(), *self._told(), self.is_first)

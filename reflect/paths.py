@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ..bank.driver import Connection
 from ..bank.entities import entity
 from .changes import NAMELESS
-from .page_files import entity_file_name
+from .page_files import collisions, entity_file_name
 
 FOLDER = "bank/entities"
 #: Fewer facts about an entity than this make no page, unless somebody made one: a name in passing is none.
@@ -32,8 +32,9 @@ class PagePaths:
         rows = connection.execute(
             "SELECT n.page, f.path FROM names n JOIN files f ON f.id = n.file WHERE n.source = 'page'"
             " ORDER BY f.path DESC"
-        )
-        self.there: dict[str, str] = dict(rows.fetchall())
+        ).fetchall()
+        self.there: dict[str, str] = dict(rows)
+        self.pages = sorted({path for _, path in rows})
         self.taken = {_folded(path): slug for slug, path in self.there.items()}
         self.names: dict[str, list[str]] = {}
         for name, meant in means.items():
@@ -57,6 +58,15 @@ class PagePaths:
     def is_new(self, slug: str) -> bool:
         """Whether an entity gets a page that is not there yet."""
         return bool(self(slug)) and slug not in self.there
+
+    def same_names(self) -> Iterator[tuple[str, str]]:
+        """(path, message) for pages whose files would be one where case or Unicode forms do not count."""
+        paths = {os.path.basename(path): path for path in self.pages}
+        for group in collisions(paths):
+            yield (
+                paths[group[0]],
+                f"one page to some disks and readers: {', '.join(group)}; keep one, or rename the other",
+            )
 
     def _path(self, slug: str) -> str:
         if slug in self.there:

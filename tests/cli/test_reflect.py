@@ -227,3 +227,14 @@ def test_narrative_is_marked_as_what_it_is(run, at, workspace: Path) -> None:
     line = "Peter works at the harbour office since Monday. (memory/2025-12-05.md#L3, extracted)"
     assert f"- 2025-12-05 {line}\n" in page
     assert "Rain all day" not in page
+
+
+def test_two_pages_of_one_name_are_told_and_left(run, at, workspace: Path) -> None:
+    other = workspace / "bank" / "entities" / "peter.md"
+    if other.exists():
+        pytest.skip("the disk does not tell case apart")
+    other.write_text("# peter\n\n- W @Peter: Plays chess.\n", encoding="utf-8")
+    ran = run("reflect", *at)
+    assert ran.code == 3
+    assert "Peter.md, peter.md; keep one" in ran.told
+    assert other.read_text("utf-8").startswith("# peter\n\n- W @Peter: Plays chess.\n")
