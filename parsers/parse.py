@@ -48,10 +48,15 @@ def parse_file(text: str, path: str) -> ParsedFile:
         front.values,
         tuple(facts),
         tuple(parse_notes(document, path, rest)),
-        tuple(make_chunks(document.lines.raw, titles, front.end)),
+        tuple(make_chunks(_without_marks(document.lines.raw), titles, front.end)),
         () if role == OUTSIDE else tuple(sorted(set(diagnostics))),
         read_judgements(document.lines.raw, document.lines.managed, OWN) if role == PAGE else (),
     )
+
+
+def _without_marks(lines: list[str]) -> list[str]:
+    """Lines as they are searched: the marks of our own blocks hold keys and hashes, which nobody looks for."""
+    return ["" if "openclaw-memory:" in line and line.lstrip().startswith("<!--") else line for line in lines]
 
 
 def _aliases(values: dict[str, str | tuple[str, ...]]) -> tuple[str, ...]:
