@@ -66,12 +66,16 @@ class LearnedScorer:
             return {name: stored[name].astype(numpy.float32) for name in stored.files}
 
     @cached_property
-    def _networks(self) -> list[dict[str, Any]]:
+    def _networks(self) -> dict[str, Any]:
+        """The networks side by side, so that one product serves them all: weights (networks x in x out), biases
+        (networks x 1 x out)."""
+        names = [name.split(".", 1)[1] for name in self._numbers if name.startswith("0.")]
         count = 1 + max(int(name.split(".")[0]) for name in self._numbers if name[0].isdigit())
-        return [
-            {name.split(".", 1)[1]: value for name, value in self._numbers.items() if name.startswith(f"{number}.")}
-            for number in range(count)
-        ]
+        found = {name: numpy.stack([self._numbers[f"{each}.{name}"] for each in range(count)]) for name in names}
+        return {
+            name: numpy.ascontiguousarray(part.transpose(0, 2, 1)) if name.endswith("weight") else part[:, None]
+            for name, part in found.items()
+        }
 
     def stance(self, opinion: Claim, fact: Claim) -> Stance:
         told = self._rules.stance(opinion, fact)
@@ -110,36 +114,38 @@ class LearnedScorer:
         numbers = numpy.array(plain, dtype=numpy.float32)
         numbers = numpy.clip((numbers - self._numbers[f"mean.{task}"]) / self._numbers[f"spread.{task}"], -4, 4)
         left, right, same = (part.astype(numpy.float32) for part in pair_words(old, new))
-        each = [_forward(net, left, right, same, numbers, task) for net in self._networks]
-        return numpy.round(numpy.mean(each, axis=0), _DIGITS), numbers
+        each = _forward(self._networks, left, right, same, numbers, task)
+        return numpy.round(each.mean(axis=0), _DIGITS), numbers
 
 
-def _forward(net: dict[str, Any], left: Any, right: Any, same: Any, numbers: Any, task: str) -> Any:
-    """One network's probabilities (``Student.forward``, for one pair)."""
-    a, b = _encoded(net, left), _encoded(net, right)
-    scores = a @ b.T / numpy.sqrt(a.shape[1]) + 3.0 * same
+def _forward(nets: dict[str, Any], left: Any, right: Any, same: Any, numbers: Any, task: str) -> Any:
+    """The probabilities of each network for one pair: networks x classes (``Student.forward``)."""
+    a, b = _encoded(nets, left), _encoded(nets, right)
+    scores = a @ b.transpose(0, 2, 1) / numpy.float32(a.shape[2] ** 0.5) + 3.0 * same
     pooled = [
-        *_compared(net, a, _softmax(scores) @ b, same.max(axis=1)),
-        *_compared(net, b, _softmax(scores.T) @ a, same.max(axis=0)),
+        *_compared(nets, a, _softmax(scores) @ b, same.max(axis=1)),
+        *_compared(nets, b, _softmax(scores.transpose(0, 2, 1)) @ a, same.max(axis=0)),
     ]
-    hidden = _linear(net, f"hidden.{task}", numpy.concatenate([*pooled, numbers]))
-    return _softmax(_linear(net, f"out.{task}", numpy.maximum(hidden, 0)))
+    numbers = numpy.broadcast_to(numbers, (len(a), 1, len(numbers)))
+    hidden = _linear(nets, f"hidden.{task}", numpy.concatenate([*pooled, numbers], axis=2))
+    return _softmax(_linear(nets, f"out.{task}", numpy.maximum(hidden, 0)))[:, 0]
 
 
-def _encoded(net: dict[str, Any], words: Any) -> Any:
+def _encoded(nets: dict[str, Any], words: Any) -> Any:
     nothing = numpy.zeros((1, words.shape[1]), dtype=words.dtype)
     before, after = numpy.concatenate([nothing, words[:-1]]), numpy.concatenate([words[1:], nothing])
-    return numpy.maximum(_linear(net, "window", numpy.concatenate([before, words, after], axis=1)), 0)
+    return numpy.maximum(_linear(nets, "window", numpy.concatenate([before, words, after], axis=1)), 0)
 
 
-def _compared(net: dict[str, Any], own: Any, other: Any, same: Any) -> tuple[Any, Any]:
-    x = numpy.concatenate([own, other, own * other, own - other, same[:, None]], axis=1)
-    x = numpy.maximum(_linear(net, "compare", x), 0)
-    return x.mean(axis=0), x.max(axis=0)
+def _compared(nets: dict[str, Any], own: Any, other: Any, same: Any) -> tuple[Any, Any]:
+    same = numpy.broadcast_to(same[:, None], (len(own), len(same), 1))
+    x = numpy.concatenate([own, other, own * other, own - other, same], axis=2)
+    x = numpy.maximum(_linear(nets, "compare", x), 0)
+    return x.mean(axis=1, keepdims=True), x.max(axis=1, keepdims=True)
 
 
-def _linear(net: dict[str, Any], name: str, x: Any) -> Any:
-    return x @ net[f"{name}.weight"].T + net[f"{name}.bias"]
+def _linear(nets: dict[str, Any], name: str, x: Any) -> Any:
+    return x @ nets[f"{name}.weight"] + nets[f"{name}.bias"]
 
 
 def _softmax(x: Any) -> Any:
