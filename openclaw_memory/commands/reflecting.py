@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..bank.config import DEFAULT_AGENT, read_configuration
+from ..bank.config import read_configuration
 from ..bank.errors import UsageFault
 from ..bank.workspace import Workspace as Bank
 from ..context import open_workspace, progress_bar, read_now
@@ -151,7 +151,7 @@ def _since(given: str, moment: Any) -> date | None:
 def _scorer(judge: str, bank: Bank, agent: str) -> Scorer | None:
     from ..reflect.verdicts.choosing import choose_scorer
 
-    return choose_scorer(judge, read_configuration(os.environ), agent or DEFAULT_AGENT, bank.index_dir, note)
+    return choose_scorer(judge, read_configuration(os.environ), agent or bank.models.agent, bank.index_dir, note)
 
 
 def _coloured(diff: str) -> str:

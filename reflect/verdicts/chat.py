@@ -1,23 +1,29 @@
-"""Language models that answer in JSON: behind an OpenAI-compatible address, or in a GGUF file by llama.cpp."""
+"""Language models that answer in JSON, and the ones behind an address that speaks the OpenAI chat protocol.
+
+Servers of this protocol differ in what they take: some know no schema, some no JSON mode, some models no temperature
+and another name for the longest answer. What is refused is left out, and stays so for the other questions.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
-from importlib import import_module
-from pathlib import Path
 from typing import Any, Protocol
 
 from ...bank.embeddings.protocol import EmbeddingFault
 from ...bank.embeddings.transport import Patience, Transport
 
-#: Tokens of an answer, and of a conversation that a model in a file takes.
-ANSWER_TOKENS, WINDOW = 400, 2048
+#: Tokens of an answer: room for models that think aloud before it.
+ANSWER_TOKENS = 2000
+#: Seconds for one answer, where the configuration says nothing.
+TIMEOUT = 60.0
 Messages = Sequence[Mapping[str, str]]
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 
 
 class Chat(Protocol):
-    """A model. ``name`` and ``fingerprint`` hold no key."""
+    """A model. ``name`` and ``fingerprint`` hold no key; the fingerprint changes when its answers may."""
 
     @property
     def name(self) -> str: ...
@@ -32,84 +38,85 @@ class Chat(Protocol):
 
 class RemoteChat:
     """``POST {base_url}/chat/completions``. A server that refuses the schema is asked for any JSON object, then
-    plainly."""
+    plainly. ``patience``: how long to wait, by default ``timeout`` seconds for an answer and two repetitions. Raises
+    ``EmbeddingFault`` for what is no address."""
 
-    def __init__(self, base_url: str, model: str, key: str, headers: Mapping[str, str], timeout: float) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        model: str,
+        key: str,
+        headers: Mapping[str, str],
+        timeout: float = TIMEOUT,
+        patience: Patience | None = None,
+    ) -> None:
         self.name = model
-        self.fingerprint = f"chat {base_url} {model}"
         own = {"Authorization": f"Bearer {key}"} if key else {}
-        patience = Patience(connect=5.0, read=timeout, retries=2, total=3 * timeout)
-        self._transport = Transport(f"the model {model}", base_url, {**own, **headers}, patience)
+        patience = patience or Patience(connect=5.0, read=timeout, retries=2, total=3 * timeout)
+        try:
+            self._transport = Transport(f"the model {model}", base_url, {**own, **headers}, patience)
+        except EmbeddingFault as fault:
+            raise _of_reflect(fault) from None
+        #: Without the user, the password and the query that an address may hold.
+        self.fingerprint = f"chat {self._transport.base_url} {model}"
         self._forms = ["json_schema", "json_object", ""]
+        self._settled = False
+        self._optional: dict[str, Any] = {"temperature": 0, "max_tokens": ANSWER_TOKENS}
 
     def ask(self, messages: Messages, schema: Mapping[str, Any]) -> Any:
+        forms = list(self._forms)
         while True:
-            body: dict[str, Any] = {"model": self.name, "messages": list(messages), "temperature": 0}
-            body["max_tokens"] = ANSWER_TOKENS
-            form = self._forms[0]
-            if form == "json_schema":
-                named = {"name": "verdict", "strict": True, "schema": schema}
-                body["response_format"] = {"type": form, "json_schema": named}
-            elif form:
-                body["response_format"] = {"type": form}
+            body = {"model": self.name, "messages": list(messages), **self._optional, **_form(forms[0], schema)}
             try:
                 answer = self._transport.json("POST", "/chat/completions", body, "judging")
             except EmbeddingFault as fault:
-                if len(self._forms) > 1 and fault.kind == "input":
-                    del self._forms[0]
+                if fault.kind == "input" and self._left_out(fault.what):
                     continue
-                raise
-            try:
-                text = answer["choices"][0]["message"]["content"]
-            except (KeyError, IndexError, TypeError):
-                return None
-            return json_in(text)
+                if fault.kind == "input" and len(forms) > 1 and not self._settled:
+                    del forms[0]
+                    continue
+                raise _of_reflect(fault) from None
+            # A later refusal speaks of the question, not of the form.
+            self._forms, self._settled = forms, True
+            return json_in(_content(answer))
+
+    def _left_out(self, said: str) -> bool:
+        """Whether a refusal names one of the optional parameters, which is then sent no more, or by its other name."""
+        for name in list(self._optional):
+            if re.search(rf"\b{name}\b", said):
+                value = self._optional.pop(name)
+                if name == "max_tokens":
+                    self._optional["max_completion_tokens"] = value
+                return True
+        return False
 
 
-class LocalChat:
-    """A GGUF model. Its answers follow the schema's grammar."""
+def _form(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """What asks for a form of the answer: json_schema, json_object, or "" for none."""
+    if name == "json_schema":
+        named = {"name": "verdict", "strict": True, "schema": schema}
+        return {"response_format": {"type": name, "json_schema": named}}
+    return {"response_format": {"type": name}} if name else {}
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.name = path.name
-        self.fingerprint = f"gguf {path.name} {path.stat().st_size if path.exists() else 0}"
-        self._model: Any = None
 
-    def ask(self, messages: Messages, schema: Mapping[str, Any]) -> Any:
-        if self._model is None:
-            self._model = self._loaded()
-        cut = [{**one, "content": one["content"][: 2 * WINDOW]} for one in messages]
-        form = {"type": "json_object", "schema": dict(schema)}
-        try:
-            answer = self._model.create_chat_completion(
-                cut, temperature=0.0, max_tokens=ANSWER_TOKENS, response_format=form, seed=1
-            )
-            return json_in(answer["choices"][0]["message"]["content"])
-        except (ValueError, RuntimeError, KeyError) as error:
-            what = f"the model {self.name} cannot be asked: {error}"
-            raise EmbeddingFault(what, str(self._path), kind="answer") from None
+def _content(answer: Any) -> Any:
+    try:
+        return answer["choices"][0]["message"]["content"]
+    except (KeyError, IndexError, TypeError):
+        return None
 
-    def _loaded(self) -> Any:
-        try:
-            llama = import_module("llama_cpp")
-        except ImportError:
-            remedy = "pip install 'openclaw-memory[llama]'"
-            what = "llama-cpp-python is not installed"
-            raise EmbeddingFault(what, str(self._path), remedy, kind="missing", lasting=True) from None
-        if not self._path.is_file():
-            remedy = "check memory.reflect.model.modelPath"
-            raise EmbeddingFault("no such model file", str(self._path), remedy, kind="missing", lasting=True)
-        try:
-            return llama.Llama(str(self._path), n_ctx=WINDOW, verbose=False, seed=1)
-        except (ValueError, RuntimeError) as error:
-            what = f"the model cannot be loaded: {error}"
-            raise EmbeddingFault(what, str(self._path), kind="missing", lasting=True) from None
+
+def _of_reflect(fault: EmbeddingFault) -> EmbeddingFault:
+    """The fault with this configuration's own key paths."""
+    what, remedy = (re.sub(r"\bremote\.(?=\w)", "memory.reflect.model.", text) for text in (fault.what, fault.remedy))
+    return EmbeddingFault(what, fault.where, remedy, kind=fault.kind, lasting=fault.lasting)
 
 
 def json_in(text: Any) -> Any:
-    """The JSON object in a model's words, None where there is none."""
+    """The JSON object in a model's words, None where there is none; what it thought aloud is passed over."""
     if not isinstance(text, str):
         return None
+    text = _THOUGHT.sub("", text)
     start, end = text.find("{"), text.rfind("}")
     try:
         return json.loads(text[start : end + 1]) if 0 <= start < end else None

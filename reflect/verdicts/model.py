@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
-from ...bank.driver import Connection, DatabaseError, connect
 from ...bank.embeddings.protocol import EmbeddingFault
 from .chat import Chat
 from .prompts import STANCES, SUCCESSIONS, messages, read_answer, schema
 from .records import COEXISTS, NEUTRAL, WEAK, Claim, Scorer, Stance, Succession
+from .verdict_cache import VerdictCache
 
 #: What a label of a model is taken to be worth; a weak one less.
 SURE, LESS_SURE = 0.9, 0.7
 #: After so many failures in a row the model is asked nothing more in this run.
 FAILURES = 3
-#: Verdicts that are kept; the oldest go first.
-MOST_KEPT = 200_000
 
 
 class ModelScorer:
-    """``chat``: the model. ``fallback``: judges what the model does not, or cannot. ``path``: of the kept verdicts, ""
-    for none. ``warn``: gets one line when the model fails."""
+    """``chat``: the model. ``fallback``: judges what the model does not, or cannot. ``kept``: its earlier answers.
+    ``warn``: gets one line when the model fails.
+
+    After three failures in a row, or one that asking again cannot help, the model is asked nothing more.
+    """
 
     name = "model"
 
-    def __init__(self, chat: Chat, fallback: Scorer, path: str, warn: Callable[[str], None]) -> None:
-        self._chat, self._fallback, self._warn = chat, fallback, warn
-        self._kept = _Kept(path)
+    def __init__(self, chat: Chat, fallback: Scorer, kept: VerdictCache, warn: Callable[[str], None]) -> None:
+        self._chat, self._fallback, self._kept, self._warn = chat, fallback, kept, warn
         self._failures = 0
-        self.fingerprint = f"model-1 {chat.fingerprint} {fallback.fingerprint}"
+        self._warned = False
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return f"model-1 {self._chat.fingerprint} {self._kept.rounds()} {self._fallback.fingerprint}"
 
     def stance(self, opinion: Claim, fact: Claim) -> Stance:
         known = self._fallback.stance(opinion, fact)
@@ -68,50 +71,16 @@ class ModelScorer:
             try:
                 answer = self._chat.ask(asked, schema(relations))
             except EmbeddingFault as fault:
-                self._failures = FAILURES if fault.lasting else self._failures + 1
-                if self._failures >= FAILURES:
-                    self._warn(f"{fault}; the learned judge goes on without it")
+                self._failed(fault)
                 return None
             self._failures = 0
             self._kept.put(key, answer)
         return read_answer(answer, relations, old, new)
 
-
-class _Kept:
-    """Answers by what was asked. What cannot be read or written is not kept; a damaged file is begun anew."""
-
-    def __init__(self, path: str) -> None:
-        self._connection: Connection | None = None
-        for _ in range(2 if path else 0):
-            try:
-                self._connection = connect(path)
-                self._connection.execute("PRAGMA journal_mode=WAL")
-                self._connection.execute(
-                    "CREATE TABLE IF NOT EXISTS answers"
-                    " (id INTEGER PRIMARY KEY, asked TEXT UNIQUE, answer TEXT NOT NULL)"
-                )
-                self._connection.execute(
-                    "DELETE FROM answers WHERE id <= (SELECT max(id) FROM answers) - ?", (MOST_KEPT,)
-                )
-                break
-            except DatabaseError:
-                self._connection = None
-                for tail in ("", "-wal", "-shm"):
-                    with contextlib.suppress(OSError):
-                        os.unlink(path + tail)
-
-    def get(self, key: str) -> tuple[bool, Any]:
-        """Whether an answer is kept, and the answer."""
-        if self._connection is None:
-            return False, None
-        try:
-            row = self._connection.execute("SELECT answer FROM answers WHERE asked = ?", (key,)).fetchone()
-        except DatabaseError:
-            return False, None
-        return (True, json.loads(row[0])) if row else (False, None)
-
-    def put(self, key: str, answer: Any) -> None:
-        if self._connection is not None:
-            with contextlib.suppress(DatabaseError):
-                row = (key, json.dumps(answer, ensure_ascii=False))
-                self._connection.execute("INSERT OR REPLACE INTO answers (asked, answer) VALUES (?, ?)", row)
+    def _failed(self, fault: EmbeddingFault) -> None:
+        """Count a failure. A refused question (``input``) may be the fault of its words alone."""
+        self._failures = FAILURES if fault.lasting and fault.kind != "input" else self._failures + 1
+        self._kept.failed()
+        if not self._warned:
+            self._warned = True
+            self._warn(f"{fault}; the learned judge decides where the model does not")

@@ -14,6 +14,7 @@ from openclaw_memory.reflect.verdicts.choosing import choose_scorer
 from openclaw_memory.reflect.verdicts.model import ModelScorer
 from openclaw_memory.reflect.verdicts.records import Claim
 from openclaw_memory.reflect.verdicts.scorers import make_scorer
+from openclaw_memory.reflect.verdicts.verdict_cache import VerdictCache
 
 OPINION = Claim("Likes jazz.", "opinion", ("Pia",), None)
 FACT = Claim("Sold her trumpet and all of her records.", "world", ("Pia",), None)
@@ -76,15 +77,15 @@ def serve():
 
 def scorer(server, path="", told=None):
     chat = RemoteChat(server.url, "m", "secret-key", {}, 5.0)
-    return ModelScorer(chat, make_scorer("learned"), str(path), (told if told is not None else []).append)
+    return ModelScorer(chat, make_scorer("learned"), VerdictCache(str(path)), (told if told is not None else []).append)
 
 
 def test_a_verdict_counts_and_is_kept(serve, tmp_path):
     server = serve(said(VERDICT))
-    found = scorer(server, tmp_path / "v.sqlite").stance(OPINION, FACT)
+    found = scorer(server, tmp_path).stance(OPINION, FACT)
     assert (found.relation, found.strength, found.near_verbatim) == ("contradicts", "strong", False)
     assert "sold her trumpet" in found.reason
-    again = scorer(server, tmp_path / "v.sqlite").stance(OPINION, FACT)
+    again = scorer(server, tmp_path).stance(OPINION, FACT)
     assert again == found
     assert len(server.asked) == 1
     body = server.asked[0]
@@ -142,9 +143,9 @@ def test_a_refused_key_is_said_once_and_the_run_goes_on(serve):
 
 
 def test_a_damaged_store_is_begun_anew(serve, tmp_path):
-    path = tmp_path / "v.sqlite"
+    path = tmp_path / "verdicts.sqlite"
     path.write_bytes(b"no database at all" * 100)
-    assert scorer(serve(said(VERDICT)), path).stance(OPINION, FACT).relation == "contradicts"
+    assert scorer(serve(said(VERDICT)), tmp_path).stance(OPINION, FACT).relation == "contradicts"
 
 
 def test_successions(serve):
@@ -176,7 +177,7 @@ def test_the_configuration_names_the_model(serve, tmp_path):
     [
         ("model", "{}", UsageFault, "no model is configured"),
         ("oracle", "{}", UsageFault, "no such judge"),
-        ("auto", '{"memory": {"reflect": {"model": {"provider": "x"}}}}', UsageFault, "no such provider"),
+        ("model", '{"memory": {"reflect": {"model": {"provider": "x"}}}}', UsageFault, "no such provider"),
         ("auto", '{"memory": {"reflect": {"model": {"baseUrl": 3}}}}', MemoryFault, "memory.reflect.model.baseUrl"),
     ],
 )
