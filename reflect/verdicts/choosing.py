@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from ...bank.config import Configuration
 from ...bank.embeddings.protocol import EmbeddingFault
 from ...bank.errors import UsageFault
+from .chat import Chat, RemoteChat
 from .records import Scorer
 from .scorers import make_scorer
 
@@ -41,14 +42,13 @@ def choose_scorer(
     settings, warnings = read_settings(configuration, agent, os.environ if environ is None else environ)
     for line in warnings:
         warn(line)
-    problem, chat = settings.problem, None
+    problem = settings.problem
+    chat: Chat | None = None
     if not problem and settings.provider == "llama":
         from .local_chat import LocalChat
 
         chat = LocalChat(settings.model_path)
     elif not problem and settings.provider == "openai-compatible":
-        from .chat import RemoteChat
-
         try:
             chat = RemoteChat(settings.base_url, settings.model, settings.api_key, settings.headers, settings.timeout)
         except EmbeddingFault as fault:
