@@ -122,10 +122,12 @@ def _parts(text: str, names: tuple[str, ...], spoken: str) -> _Parts:
         side, plain = chinese_sign(plain), without_chinese_sign(plain)
         plain = " ".join(" ".join(cut_unspaced(run)) if unspaced else run for run, unspaced in runs(plain))
     chosen, against = plain, None
-    if spoken == "en" and (cut := _AGAINST.search(plain)) and any(liking(w, spoken) > 0 for w in _before(plain, cut)):
-        topic_words = [word for word in _before(plain, cut) if not liking(word, spoken) and not _drops(word, spoken)]
-        if topic_words:
+    for cut in _AGAINST.finditer(plain) if spoken == "en" else ():
+        before = [word for word in folded(plain[: cut.start()]) if not is_negator(word, spoken)]
+        said = [word for word in before if not liking(word, spoken) and not _drops(word, spoken)]
+        if said and any(liking(word, spoken) > 0 for word in before):
             chosen, against = plain[: cut.start()], plain[cut.end() :]
+            break
     own = {part for name in names for part in name.split()}
     found = [word for word in folded(chosen) if word not in own]
     turns = 0
@@ -163,10 +165,6 @@ def _parts(text: str, names: tuple[str, ...], spoken: str) -> _Parts:
         bool(_WHOSE.match(text)),
         kept[0] if kept else "",
     )
-
-
-def _before(plain: str, cut: re.Match[str]) -> tuple[str, ...]:
-    return folded(plain[: cut.start()])
 
 
 def _drops(word: str, spoken: str) -> bool:

@@ -57,6 +57,7 @@ def test_rewordings_are_one_opinion(texts):
         ("Prefers meetings before noon", "Prefers meetings after noon"),
         ("Prefers tea over coffee", "Prefers coffee over tea"),
         ("Prefers tea over coffee", "Prefers tea over water"),
+        ("Prefers tea to never", "Does not prefer tea to never"),
         ("Trusts Ben to review what Cleo writes", "Trusts Cleo to review what Ben writes"),
         ("Likes long walks", "Only likes long walks"),
         ("Deploys on Fridays", "Never deploys on Fridays"),
