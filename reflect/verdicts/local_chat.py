@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...bank.embeddings.gguf_header import content_mark, read_header
-from ...bank.embeddings.gguf_model import LLAMA, llama_cpp, threads_of
+from ...bank.embeddings.gguf_model import LLAMA, _quiet, llama_cpp, threads_of
 from ...bank.embeddings.model_files import model_file
 from ...bank.embeddings.protocol import EmbeddingFault
 from .chat import Messages, json_in
@@ -43,7 +43,9 @@ class LocalChat:
         # One message: not every model's template has a place for the system's.
         told = "\n\n".join(one["content"][:_LONGEST] for one in messages)
         try:
-            with LLAMA:
+            with LLAMA, _quiet(llama_cpp()):
+                # What was asked before would change the last digits, and so now and then a word.
+                model.reset()
                 answer = model.create_chat_completion(
                     [{"role": "user", "content": told}],
                     temperature=0.0,
@@ -65,7 +67,7 @@ class LocalChat:
         except EmbeddingFault as fault:
             raise EmbeddingFault(fault.what, fault.where, f"check {_KEY}", kind=fault.kind, lasting=True) from None
         try:
-            with LLAMA:
+            with LLAMA, _quiet(api):
                 return api.Llama(str(path), n_ctx=WINDOW, n_threads=threads_of(0), verbose=False, seed=1)
         except Exception as error:  # a file that is no model for chats fails in many ways
             what = f"llama.cpp cannot load the model: {str(error)[:200]}"

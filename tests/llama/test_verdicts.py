@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from openclaw_memory.reflect.verdicts.local_chat import LocalChat
 from openclaw_memory.reflect.verdicts.model import ModelScorer
 from openclaw_memory.reflect.verdicts.prompts import STANCES, messages, schema
@@ -15,7 +16,9 @@ OPINION = Claim("Likes jazz.", "opinion", ("Pia",), None)
 FACT = Claim("Sold her trumpet and all of her records.", "world", ("Pia",), None)
 
 
-def test_answers_follow_the_schema_and_a_run_goes_on(gemma_path: Path, tmp_path: Path) -> None:
+def test_answers_follow_the_schema_and_a_run_goes_on(
+    gemma_path: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     chat = LocalChat(str(gemma_path))
     answer = chat.ask(messages("stance", OPINION, FACT), schema(STANCES))
     assert answer is None or answer["relation"] in STANCES
@@ -24,6 +27,8 @@ def test_answers_follow_the_schema_and_a_run_goes_on(gemma_path: Path, tmp_path:
     found = judge.stance(OPINION, FACT)
     assert found == judge.stance(OPINION, FACT)
     assert told == []
+    assert chat.ask(messages("stance", OPINION, FACT), schema(STANCES)) == answer
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_file_that_is_no_model_is_said_once(tmp_path: Path) -> None:
