@@ -14,6 +14,7 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from ..bank.driver import Connection
+from ..bank.errors import MemoryFault
 from ..bank.files import FileMissing, read_text, write_atomic, writer_lock
 from ..bank.freshness import open_fresh
 from ..bank.recalls import fold_recalls
@@ -35,7 +36,7 @@ from .links import by_target, read_links
 from .opinions import Judge
 from .page_files import PageChange, apply, unified_diff
 from .paths import PagePaths
-from .planning import planned_pages
+from .planning import planned_pages, told
 from .report import Report, commit_message, differences
 from .state import State, open_state
 from .suggestions import PAGE, read_suggestions, render_suggestions
@@ -46,6 +47,10 @@ from .write_retain import write_retain
 
 #: Raise this when the same facts come to other lines.
 FORMAT = 1
+
+
+#: (path, line, message).
+Problem = tuple[str, int, str]
 
 
 class Options(NamedTuple):
@@ -125,6 +130,7 @@ class Run:
         self.workspace, self.connection, self.state, self.today = workspace, connection, state, today
         self.progress = progress
         self.maps: Maps = {}
+        self.left: set[str] = set()
         self.is_first = next(state.units(), None) is None
         self.means = meanings(connection)
         self.links, self.dangling = read_links(connection)
@@ -148,6 +154,8 @@ class Run:
     def work(self, since: date | None = None) -> list[str]:
         """Work out every entity that the changes may touch, into the state; their slugs."""
         slugs = self.changes.slugs | (self._since(since) if since else set()) | self._newly_found()
+        # Pages that could not be written the last time are tried again.
+        slugs |= set(json.loads(self.state.meta("left") or "[]"))
         slugs |= {other for slug in slugs if self.paths.is_new(slug) for other in self._beside(slug)}
         show = self._shown("facts", len(slugs))
         touched, doubtful = close_facts(self.bench, slugs, show)
@@ -201,11 +209,11 @@ class Run:
                 diffs.append(unified_diff(PAGE, self._page_bytes() or None, asking))
             return report._replace(diff="".join(diffs))
         before = dirty(self.workspace.root, list(paths)) if options.commit else set()
-        for change in changed:
-            apply(self.workspace, change)
-        if asking:
-            write_atomic(self.workspace.resolve(PAGE), asking, self.answers.page.stamp if self.answers.page else None)
-        self.remember(changed)
+        written, failed = self._write(changed, asking)
+        for path, _, _ in failed:
+            paths.pop(path, None)
+        report = report._replace(problems=(*report.problems, *failed))
+        self.remember(written)
         fold_recalls(self.workspace)
         if options.commit and paths:
             done = commit_pages(self.workspace.root, list(paths), commit_message(report), dirty_before=before)
@@ -251,10 +259,30 @@ class Run:
         self.asked = read_suggestions(new.decode("utf-8", "surrogateescape")).open
         return new if new != old else b""
 
-    def plan(self, slugs: Sequence[str]) -> tuple[list[PageChange], list[tuple[str, int, str]]]:
+    def plan(self, slugs: Sequence[str]) -> tuple[list[PageChange], list[Problem]]:
         """Every page as it should be, and what is wrong with those that are left alone."""
-        planned, self.maps = planned_pages(self.workspace, self._pages(slugs), self.today)
-        return planned, [(c.path, c.damage.line, c.damage.message) for c in planned if c.damage]
+        planned, self.maps, refused = planned_pages(self.workspace, self._pages(slugs), self.today)
+        self.left = set(refused)
+        problems = [(path, 1, why) for path, why in refused.items()]
+        return planned, [*problems, *((c.path, c.damage.line, c.damage.message) for c in planned if c.damage)]
+
+    def _write(self, changed: Sequence[PageChange], asking: bytes) -> tuple[list[PageChange], list[Problem]]:
+        """Write pages one by one; those that were written, and why others were not."""
+        written: list[PageChange] = []
+        problems: list[Problem] = []
+        for change in changed:
+            try:
+                written.append(apply(self.workspace, change))
+            except MemoryFault as fault:
+                self.left.add(change.path)
+                problems.append((change.path, 1, told(fault)))
+        if asking:
+            try:
+                stamp = self.answers.page.stamp if self.answers.page else None
+                write_atomic(self.workspace.resolve(PAGE), asking, stamp)
+            except MemoryFault as fault:
+                problems.append((PAGE, 1, told(fault)))
+        return written, problems
 
     def _pages(self, slugs: Sequence[str]) -> list[Page]:
         return [*entity_pages(self.state, slugs), *shared_pages(self.units)]
@@ -280,6 +308,8 @@ class Run:
             )
             changes.files[path] = (present[path], set(known[1]))
         self.state.follow(self.maps)
+        left = sorted(slug for slug, unit in self.units.items() if unit["page"] in self.left)
+        self.state.set_meta("left", json.dumps(left))
         remember(self.state, changes, self.means, self.links, self.decided)
         self.state.keep()
 

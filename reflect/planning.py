@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from typing import NamedTuple
 
+from ..bank.errors import MemoryFault
 from ..bank.workspace import Workspace
 from .assembly import Page, moved
 from .blocks import Line
@@ -16,23 +18,42 @@ from .page_files import PageChange, plan
 _ROUNDS = 3
 
 
-def planned_pages(workspace: Workspace, pages: Sequence[Page], today: date) -> tuple[list[PageChange], Maps]:
-    """Every page as it should be, and for those that change where their lines will be."""
+class Plan(NamedTuple):
+    """``pages``: as they should be. ``maps``: for those that change, where their lines will be. ``refused``: why a page
+    cannot be read or written, by path; all others go on without it."""
+
+    pages: list[PageChange]
+    maps: Maps
+    refused: dict[str, str]
+
+
+def planned_pages(workspace: Workspace, pages: Sequence[Page], today: date) -> Plan:
+    """Every page of a run, planned until no citation moves."""
     maps: Maps = {}
     earlier: dict[str, PageChange] = {}
-    planned: list[PageChange] = []
+    refused: dict[str, str] = {}
     for _ in range(_ROUNDS):
-        planned = [_planned(workspace, page, maps, earlier.get(page.path), today) for page in pages]
-        earlier = {change.path: change for change in planned}
+        planned: dict[str, PageChange] = {}
+        for page in pages:
+            try:
+                planned[page.path] = _planned(workspace, page, maps, earlier.get(page.path), today)
+            except MemoryFault as fault:
+                refused[page.path] = told(fault)
+        earlier = planned
         found = {
             change.path: dict(line_map(change.old, change.new))
-            for change in planned
+            for change in planned.values()
             if change.old is not None and change.changes
         }
         if found == maps:
             break
         maps = found
-    return planned, maps
+    return Plan(list(earlier.values()), maps, refused)
+
+
+def told(fault: MemoryFault) -> str:
+    """A fault without its place, for a line that begins with it."""
+    return f"{fault.what}; {fault.remedy}" if fault.remedy else fault.what
 
 
 def _planned(workspace: Workspace, page: Page, maps: Maps, earlier: PageChange | None, today: date) -> PageChange:

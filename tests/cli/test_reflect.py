@@ -238,3 +238,16 @@ def test_two_pages_of_one_name_are_told_and_left(run, at, workspace: Path) -> No
     assert ran.code == 3
     assert "Peter.md, peter.md; keep one" in ran.told
     assert other.read_text("utf-8").startswith("# peter\n\n- W @Peter: Plays chess.\n")
+
+
+def test_a_page_that_cannot_be_written_holds_up_no_other(run, at, workspace: Path) -> None:
+    page = workspace / "bank" / "entities" / "Ana.md"
+    page.mkdir()
+    (workspace / "memory" / "2025-12-04.md").write_text("## Retain\n- W @Ana: Sings.\n- W @Ana: Rows.\n", "utf-8")
+    ran = run("reflect", *at)
+    assert ran.code == 3
+    assert "bank/entities/Ana.md:1: path not allowed" in ran.told
+    assert "Moved to Porto" in (workspace / "bank" / "entities" / "Peter.md").read_text("utf-8")
+    page.rmdir()
+    assert run("reflect", *at).code == 0
+    assert "- Sings." in page.read_text("utf-8")
