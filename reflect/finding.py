@@ -30,11 +30,10 @@ _LONGEST_NAME = 4
 def known_names(connection: Connection) -> dict[str, str]:
     """Each way to write an entity's name, casefolded, and its name; names that several pages claim are none."""
     claimed = {name.casefold() for name, _ in ambiguous_names(connection)}
-    rows = connection.execute(
-        "SELECT n.name, coalesce((SELECT o.name FROM names o WHERE o.page = n.page AND o.source = 'page' LIMIT 1),"
-        " n.name) FROM names n GROUP BY n.name ORDER BY n.name, n.source DESC"
-    ).fetchall()
-    return {name.casefold(): meant for name, meant in rows if name.casefold() not in claimed}
+    pages = dict(connection.execute("SELECT page, min(name) FROM names WHERE source = 'page' GROUP BY page").fetchall())
+    # A name that a page claims means the page's entity, also where facts mention it.
+    rows = connection.execute("SELECT name, max(page) FROM names GROUP BY name ORDER BY name").fetchall()
+    return {name.casefold(): pages.get(page, name) for name, page in rows if name.casefold() not in claimed}
 
 
 def find(

@@ -19,6 +19,7 @@ many documents at once are worth both.
 import mmap
 import os
 import struct
+import sys
 from array import array
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -158,7 +159,8 @@ class StaticEmbedder:
         return all(len(self._word(part)) == 1 for part in words(word))
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        if len(texts) >= MANY:
+        # Importing numpy takes as long as many texts do without it.
+        if len(texts) >= MANY or "numpy" in sys.modules:
             try:
                 import numpy
             except ImportError:
