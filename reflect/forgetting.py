@@ -42,7 +42,9 @@ def _mark(name: str, line: Line) -> str:
         anchor = next((one for one in line.anchors if one.startswith(f"^{target.id}")), "")
     else:
         anchor = f"{target.path}#L{target.line}"
-        anchor = anchor if Tombstone(0, anchor, "").names(line) else ""
+        shown = Tombstone(0, anchor, "").names(line)
+        # An id lasts when the cited line moves, and never comes to mean another fact.
+        anchor = next((one for one in line.anchors if one.startswith("^")), anchor) if shown else ""
     return f"<!-- forget {anchor} -->" if anchor else ""
 
 

@@ -14,7 +14,7 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from ..bank.driver import Connection
-from ..bank.errors import MemoryFault
+from ..bank.errors import MemoryFault, fault_of
 from ..bank.files import FileMissing, read_text, write_atomic, writer_lock
 from ..bank.freshness import open_fresh
 from ..bank.recalls import fold_recalls
@@ -80,7 +80,10 @@ def reflect(
     outright counts. ``progress``: gives what shows progress under a heading. ``timeout``: seconds to wait for another
     run (``Busy`` after that). Raises ``MemoryFault`` where the workspace cannot be read or written.
     """
-    os.makedirs(workspace.index_dir, exist_ok=True)
+    try:
+        os.makedirs(workspace.index_dir, exist_ok=True)
+    except OSError as error:
+        raise fault_of(error, "cannot make the folder of the index", workspace.index_dir) from None
     with writer_lock(os.path.join(workspace.index_dir, "reflect.lock"), timeout, "reflecting"):
         sync(workspace, timeout=timeout, progress=progress("indexing") if progress else None)
         retained = _retained(workspace, now.date(), timeout) if options.write_retain else ()
@@ -262,7 +265,8 @@ class Run:
     def plan(self, slugs: Sequence[str]) -> tuple[list[PageChange], list[Problem]]:
         """Every page as it should be, and what is wrong with those that are left alone."""
         planned, self.maps, refused = planned_pages(self.workspace, self._pages(slugs), self.today)
-        self.left = set(refused)
+        # What is left alone is told of every night, not only when its facts change.
+        self.left = {*refused, *(change.path for change in planned if change.damage)}
         problems = [(path, 1, why) for path, why in refused.items()]
         return planned, [*problems, *((c.path, c.damage.line, c.damage.message) for c in planned if c.damage)]
 

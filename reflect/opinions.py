@@ -16,7 +16,7 @@ from .verdicts.sameness import content_words
 Same = Callable[[Claim, Claim], bool]
 #: A verdict this sure counts at once; one that is less sure, but more likely than not,
 #: counts where the fact has all of the opinion's words, and else is asked about.
-SURE, ASKED = 0.70, 0.50
+SURE, ASKED, SAID = 0.70, 0.60, 0.50
 #: Of the words of a fact so many characters are quoted.
 QUOTE = 90
 
@@ -197,7 +197,7 @@ def _infer(
     if fact.kind == "opinion" and verdict.relation == SUPPORTS:
         return
     said_so = any(content_words(one.text) <= content_words(fact.text) for one in group)
-    if not verdict.near_verbatim and verdict.probability < (ASKED if said_so else SURE):
+    if not verdict.near_verbatim and verdict.probability < (SAID if said_so else SURE):
         if verdict.probability >= ASKED:
             doubtful.append((fact, verdict.relation))
         return

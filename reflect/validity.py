@@ -66,6 +66,9 @@ def closings(
         for link in links.get(old.id, ()):
             if link.kind in (REPLACES, RETRACTS):
                 new = sources.get(link.source)
+                if link.kind == REPLACES and new and new.last.day and old.day and new.last.day < old.day:
+                    # Nothing is replaced by what was said before it: of two that replace each other the later counts.
+                    continue
                 state = SUPERSEDED if link.kind == REPLACES else RETRACTED
                 day = link.day or (new.day if new else None)
                 reason = CONFIRMED if link.confirmed else OUTRIGHT

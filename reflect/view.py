@@ -11,6 +11,7 @@ from ..bank.files import FileMissing, read_text
 from ..bank.freshness import open_fresh
 from ..bank.sync import Progress
 from ..bank.workspace import Workspace
+from ..parsers.relations import parse_target
 from .job import Run, opened
 from .statements import Statement, load_ids
 from .units import standings_of
@@ -65,10 +66,17 @@ def _fact(one: Statement, standing: dict[str, Any]) -> dict[str, Any]:
 
 
 def find(view: View, written: str) -> dict[str, Any]:
-    """The opinion (by any of its wordings) or the fact that an id or the start of one names.
+    """The opinion (by any of its wordings) or the fact that an id or the start of one names, or that a citation cites.
 
     Raises ``MemoryFault`` for none or several.
     """
+    target = parse_target(written)
+    if target and target.path:
+        cited = f"{target.path}#L{target.line}"
+        stated = [o for o in view.opinions if any(cited == place for _, place in o["members"])]
+        there = stated or [fact for fact in view.facts if cited in fact["places"]]
+        if there:
+            return there[0]
     start = written.removeprefix("^").casefold()
     own = [o for o in view.opinions if any(key.startswith(start) for key in [o["id"], *(m[0] for m in o["members"])])]
     found = own or [fact for fact in view.facts if fact["id"].startswith(start)]

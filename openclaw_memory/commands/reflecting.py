@@ -88,7 +88,10 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
 
     @app.command()
     def why(
-        key: Annotated[str, typer.Argument(metavar="ID", help="An opinion's or a fact's id, or its start: ^o-7f3a91.")],
+        key: Annotated[
+            str,
+            typer.Argument(metavar="ID", help="An opinion's or a fact's id or its start, or a citation."),
+        ],
         judge: Judge = "auto",
         workspace: Workspace = "",
         agent: Agent = "",

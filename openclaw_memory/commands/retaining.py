@@ -178,6 +178,10 @@ def _relations(bank: Bank, told: dict[str, list[str]], strongly: bool) -> str:
     if not written:
         return ""
     found = _find(bank, [target for _, target in written])
+    said = {side: {key for (kind, _), key in zip(written, found, strict=True) if kind == side} for side, _ in written}
+    both = said.get("supports", set()) & said.get("contradicts", set())
+    if both:
+        raise UsageFault("a fact cannot support and contradict one opinion", min(both), "leave one of the two out")
     relations = []
     for (kind, target), key in zip(written, found, strict=True):
         if kind in ("supports", "contradicts") and not key.startswith("o-"):

@@ -251,3 +251,48 @@ def test_a_page_that_cannot_be_written_holds_up_no_other(run, at, workspace: Pat
     page.rmdir()
     assert run("reflect", *at).code == 0
     assert "- Sings." in page.read_text("utf-8")
+
+
+def test_damaged_marks_are_told_every_night(run, at, workspace: Path) -> None:
+    run("reflect", *at)
+    page = workspace / "bank" / "entities" / "Peter.md"
+    page.write_text(page.read_text("utf-8").replace("<!-- /openclaw-memory:entity", "<!-- /x"), encoding="utf-8")
+    assert [run("reflect", *at).code for _ in range(3)] == [3, 3, 3]
+
+
+def test_what_is_forgotten_by_a_citation_is_the_fact_and_not_the_line(run, at, workspace: Path) -> None:
+    run("reflect", *at)
+    run("reflect", *at, "--forget", "memory/2025-12-03.md#L2")
+    log = workspace / "memory" / "2025-12-03.md"
+    log.write_text(log.read_text("utf-8").replace("## Retain\n", "## Retain\n- W @Peter: Has two sisters.\n"), "utf-8")
+    run("reflect", *at)
+    page = (workspace / "bank" / "entities" / "Peter.md").read_text("utf-8")
+    assert "Moved to Porto" not in page.split("## Earlier")[0]
+    assert "- Has two sisters." in page
+
+
+def test_why_takes_a_citation(run, at) -> None:
+    assert "worth 6 observations" in run("why", "memory/2025-12-01.md#L7", *at).text
+
+
+def test_for_and_against_at_once_is_refused(run, at, workspace: Path) -> None:
+    place = "memory/2025-12-01.md#L7"
+    ran = run("retain", "W @Peter: x y.", "--supports", place, "--contradicts", place, *at[:4])
+    assert (ran.code, "support and contradict" in ran.told) == (2, True)
+
+
+def test_two_facts_that_replace_each_other(run, at, workspace: Path) -> None:
+    for day, text, other in (("11-02", "Bern", "11-03"), ("11-03", "Genf", "11-02")):
+        line = f"## Retain\n- W @Ann: Lives in {text}. (replaces memory/2025-{other}.md#L2)\n"
+        (workspace / "memory" / f"2025-{day}.md").write_text(line, encoding="utf-8")
+    run("reflect", *at)
+    page = (workspace / "bank" / "entities" / "Ann.md").read_text("utf-8")
+    assert "## Now\n- Lives in Genf." in page
+    assert "- Lives in Bern. (2025-11-02 to 2025-11-03" in page
+
+
+def test_a_file_in_the_place_of_the_index(run, tmp_path: Path) -> None:
+    (tmp_path / "y" / "memory").mkdir(parents=True)
+    (tmp_path / "y" / ".memory").write_text("", encoding="utf-8")
+    ran = run("reflect", "--workspace", str(tmp_path / "y"), *NONE)
+    assert (ran.code, "unexpected" in ran.told) == (1, False)
