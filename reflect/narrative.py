@@ -44,12 +44,14 @@ _JOIN = re.compile(r"[-_.'’\s]{0,3}")
 
 
 class Sentence(NamedTuple):
-    """A sentence as written, list marks and times of day before it left off. ``first``: it opens its note."""
+    """A sentence as written, list marks and times of day before it left off. ``first``: it opens its note, or a label
+    opens it. ``body``: where its words begin, behind signs such as ✅ and a label in bold."""
 
     text: str
     line: int
     end_line: int
     first: bool
+    body: int
 
 
 class Named(NamedTuple):
@@ -93,10 +95,16 @@ def sentences(note: Note, lines: Sequence[str] | None = None) -> list[Sentence]:
             continue
         where = place.of(text) if place else (note.line, note.end_line)
         if where:
-            found.append(Sentence(text, *where, number == 0))
+            marks = _MARKS.match(text)
+            body = marks.end() if marks else 0
+            found.append(Sentence(text, *where, number == 0 or bool(_BOLD.match(text)), body))
     return found
 
 
+#: A label in bold with a colon: an entry of its own begins there, also in the middle of a paragraph.
+_BOLD = re.compile(r"(?:\*\*|__)[^*_]{1,40}(?:[:：]\s?(?:\*\*|__)|(?:\*\*|__)\s?[:：])")
+_OPENS = re.compile(rf"(?<=\s){_BOLD.pattern}(?=\s)")
+_MARKS = re.compile(rf"[^\w\s\"'“„«@`(*_\[]*\s*(?:{_BOLD.pattern}\s*)?[^\w\s\"'“„«@`(*_\[]*\s*")
 #: A line that is a label in bold, or code, alone.
 _LABEL = re.compile(r"\s*((?:\*\*|__)[^*_]+(?:\*\*|__)[:：]?|`[^`]+`)\s*")
 
@@ -130,10 +138,12 @@ class _Place:
 def _spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     start = 0
-    for match in _END.finditer(text):
-        if _ends(text, start, match):
-            spans.append((start, match.end()))
-            start = match.end()
+    ends = [(match.end(), match) for match in _END.finditer(text)]
+    opens = [(match.start(), None) for match in _OPENS.finditer(text)]
+    for end, match in sorted(ends + opens, key=lambda one: one[0]):
+        if match is None or _ends(text, start, match):
+            spans.append((start, end))
+            start = end
     return [*spans, (start, len(text))]
 
 
@@ -173,37 +183,63 @@ class Names:
     def __init__(self, names: Mapping[str, str]) -> None:
         self._by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
         self._names = names
+        signed: list[str] = []
         for written, name in sorted(names.items()):
             words = tuple(word for word, _, _ in _words(written))
-            if words and name and (len(words) > 1 or len(words[0]) > 1):
+            if not words or not name or (len(words) == 1 and len(written) == 1 and written.isascii()):
+                continue
+            if _SIGNED.search(written):
+                signed.append(written)
+            elif len(words) > 1 or len(words[0]) > 1:
                 self._by_first.setdefault(words[0], []).append((words, name))
         for row in self._by_first.values():
             row.sort(key=lambda one: (-len(one[0]), one))
+        signed.sort(key=lambda one: (-len(one), one))
+        any_of = "|".join(map(re.escape, signed))
+        self._signed = re.compile(rf"(?<![\w.]){'(?:' + any_of + ')'}(?![\w+#])", re.IGNORECASE) if signed else None
 
-    def find(self, text: str, more: Iterable[tuple[int, int]] = ()) -> list[Named]:
-        """The names in a text, in order. ``more``: stretches that another matcher holds for known names."""
+    def find(self, text: str, more: Iterable[tuple[int, int]] = (), is_german: bool = False) -> list[Named]:
+        """The names in a text, in order. ``more``: stretches that another matcher holds for known names.
+        ``is_german``: a name may end with the ``s`` of its genitive ("Hedwigs Adresse")."""
         words = _words(text)
         found: list[Named] = []
-        for at, (word, start, _) in enumerate(words):
-            for wanted, name in self._by_first.get(word, ()):
-                part = words[at : at + len(wanted)]
-                if tuple(one[0] for one in part) == wanted and all(
-                    _JOIN.fullmatch(text, left[2], right[1]) for left, right in pairwise(part)
-                ):
-                    found.append(Named(start, part[-1][2], name))
-                    break
+        for at, (word, start, end) in enumerate(words):
+            match = self._at(text, words, at, word)
+            if not match and is_german and word.endswith("s") and text[start].isupper():
+                match = self._at(text, [*words[:at], (word[:-1], start, end)], at, word[:-1])
+            if match:
+                found.append(match)
+        if self._signed:
+            more = [*more, *(match.span() for match in self._signed.finditer(text))]
         for start, end in more:
             name = self._names.get(text[start:end].casefold(), "")
-            if name:
+            if name and (end - start > 1 or not text[start].isascii()):
                 found.append(Named(start, end, name))
         found.sort(key=lambda one: (one.start - one.end, one.start))
         kept: list[Named] = []
+        code = [match.span() for match in _CODE.finditer(text)]
         for one in found:
-            if _is_written(text, one) and all(one.end <= other.start or one.start >= other.end for other in kept):
+            if (
+                _is_written(text, one)
+                and not _is_inside(text, one, code)
+                and all(one.end <= other.start or one.start >= other.end for other in kept)
+            ):
                 kept.append(one)
         return sorted(kept)
 
+    def _at(self, text: str, words: list[tuple[str, int, int]], at: int, word: str) -> Named | None:
+        """The longest name whose first word is the one ``at`` which a text stands, spelled ``word``."""
+        for wanted, name in self._by_first.get(word, ()):
+            part = words[at : at + len(wanted)]
+            if tuple(one[0] for one in part) == wanted and all(
+                _JOIN.fullmatch(text, left[2], right[1]) for left, right in pairwise(part)
+            ):
+                return Named(words[at][1], part[-1][2], name)
+        return None
 
+
+#: Signs that are part of a name: "C++", ".NET", "AT&T", "A/B".
+_SIGNED = re.compile(r"\A[.#]\w|[+#&/]")
 #: Names that are ordinary words: at the start of a sentence they are not taken for the name.
 _ORDINARY = frozenset(
     "will may mark hope bill art rich joy rose dawn sunny june april august grace faith max pat".split()
@@ -217,6 +253,25 @@ def _is_written(text: str, one: Named) -> bool:
         return False
     at_start = not any(map(str.isalnum, text[: one.start]))
     return not (at_start and shown.casefold() in _ORDINARY)
+
+
+_CODE = re.compile(r"`[^`]*`")
+_TOKEN_END = re.compile(r"\S*")
+
+
+def _is_inside(text: str, one: Named, code: Iterable[tuple[int, int]]) -> bool:
+    """Whether a name is only a part of code, of a path or of an address: these name something else."""
+    for start, end in code:
+        if start <= one.start and one.end <= end:
+            return text[start + 1 : end - 1].strip() != text[one.start : one.end]
+    before = max(text.rfind(blank, 0, one.start) for blank in " \t\n") + 1
+    after = _TOKEN_END.match(text, one.end)
+    left, right = text[before : one.start].lstrip("(\"'“„*_"), text[one.end : after.end() if after else one.end]
+    right = right.rstrip(").,;:!?\"'”“*_")
+    if "/" not in left + right and "\\" not in left + right:
+        return "@" in left[1:]
+    # "Mara/Tomasz" are two names, "feature/mara-2" is a path.
+    return (left + right).count("/") > 1 or (left[-1:] != "/" and bool(left)) or (right[:1] != "/" and bool(right))
 
 
 def _words(text: str) -> list[tuple[str, int, int]]:

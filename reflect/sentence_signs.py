@@ -1,14 +1,13 @@
-"""What the words of a sentence tell of its worth for a memory: signs of what lasts, what happened, and of mere talk.
+"""What the words of a sentence tell of its worth for a memory: signs of what lasts, of what is open, and of mere talk.
 
-Closed lists of English, German and Chinese function words and of verbs; no list tells of a particular workspace.
+Closed lists of English, German and Chinese words; no list tells of a particular workspace. Verbs have a module of their
+own.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-
-from .wording import PAST
 
 
 def _words(words: str) -> str:
@@ -21,8 +20,9 @@ UNSURE = re.compile(
     + _words(
         "if whether maybe perhaps probably possibly presumably apparently might could would should shall wonder"
         " wonders wondering wondered hope hopes hoping hoped wish wishes want wants wanted suppose supposed unless"
-        " imagine guess seems seemed wenn falls ob vielleicht wahrscheinlich vermutlich eventuell könnte könnten würde"
-        " würden sollte sollten möchte möchten hoffentlich bitte wohl"
+        " imagine guess seems seemed likely unclear unknown tbd pending awaiting waiting planned"
+        " wenn falls ob vielleicht wahrscheinlich vermutlich eventuell könnte könnten würde"
+        " würden sollte sollten möchte möchten hoffentlich bitte wohl geplant"
     )
     + r")\b|\blet['’]?s\b|\blet\s+us\b|\bplease\b|\b(?:need|needs|have|has|ought)\s+to\s+(?!be\b)"
     r"|(?-i:\bmay\b)|\bmust\s+(?:remember|not\s+forget)\b|\bI['’]d\b|\bwe['’]d\b|\bgoing\s+to\b|\bthinking\s+(?:of|about)\b"
@@ -49,7 +49,8 @@ CHATTER = re.compile(
 #: Labels and first words that make a line an order or an open point.
 ORDER = re.compile(
     r"\W*(?:todo|to[\s-]do|fixme|action(?:\s+items?)?|open(?:\s+question)?|question|idea|next(?:\s+steps?)?|follow[\s-]?up"
-    r"|reminder|nb|offen|frage|aufgabe|待办|问题)\s*[:：-]"
+    r"|pending|waiting|blocked|plan|goal|target|focus|priority"
+    r"|reminder|remember|nb|offen|frage|aufgabe|待办|问题)\s*[:：-]"
     r"|\W*(?:"
     + _words(
         "add ask book bring buy call check clean contact decide do don't email find finish fix follow get give go"
@@ -70,36 +71,13 @@ CREDENTIAL = re.compile(
     r"|密码",
     re.IGNORECASE,
 )
+#: A run of letters and digits so long that it may be a key.
+TOKEN = re.compile(r"(?<![\w-])(?=[A-Za-z_]*\d)(?=[\d_]*[A-Za-z])\w{24,}")
+#: "Host: fern, User: pi": keys and values, not a sentence.
+PAIRS = re.compile(r"(?:\A|[,;|]\s*)\W*\w[\w ]{0,20}:\s[^:]*[,;|]\s*\w[\w ]{0,20}:\s")
 #: Marks of source text and of logs that machines write.
 CODE = re.compile(r"[{};]\s*$|=>|\(\)|==|::|^\s*[$>#]\s|^\w+\[\d+\]:|\A\S+://\S+\Z|</\w+>")
 
-#: Verbs of states that last.
-STATES = frozenset(
-    "lives works leads owns costs has had keeps needs runs uses weighs earns belongs listens takes holds has"
-    " pays speaks teaches studies stays stands contains requires supports serves manages maintains rents"
-    " drives drinks eats plays begins starts ends expires opens closes lasts includes means lies bears wears"
-    " knows covers lacks measures accepts live work lead own cost have keep need run use belong take hold pay"
-    " speak leaves joins moves retires lets wohnt arbeitet leitet besitzt kostet hat gehört braucht läuft"
-    " wiegt verdient heißt beginnt endet gilt kommt verlangt vermietet beträgt bleibt steht liegt nutzt fährt"
-    " lebt studiert spricht trägt zahlt übernimmt bekommt wohnen leben arbeiten haben kosten verlangen gehören"
-    " brauchen gelten turns becomes offers sells makes gets goes covers hosts exports imports returns"
-    " replaces sleeps calls provides grows stores sends reads writes saves".split()
-)
-COPULA = frozenset("is are was were be been being isn't aren't ist sind war waren wird wurde wurden".split())
-#: Acts and turns of which one wants to know later.
-EVENTS = frozenset(
-    "moved joined bought sold signed married retired graduated quit promoted hired appointed switched"
-    " migrated replaced relocated renamed adopted inherited released shipped published deployed fixed repaired"
-    " installed closed opened started began ended finished founded launched merged rolled upgraded downgraded"
-    " cancelled canceled booked ordered paid lost won broke born died turned became received got gave lent"
-    " borrowed stolen found rejected accepted approved declined agreed decided reversed announced confirmed"
-    " passed failed filled vaccinated diagnosed measured restored removed added configured enabled disabled"
-    " dropped refused rerouted surveyed hauled delivered transferred invested raised reduced increased cut"
-    " left resigned arrived returned built wrote taught learned made set put took handed rented extended"
-    " resolved rewrote refactored tested benchmarked documented scheduled registered enrolled verkauft gekauft"
-    " unterschrieben abgelehnt geheiratet gekündigt repariert umgezogen bestellt gefunden angefangen"
-    " gewechselt bezahlt abgeschlossen geboren gestorben bekommen übernommen eingebaut beschlossen".split()
-)
 #: Adjectives and adverbs of the moment: "is tired" tells of an hour.
 PASSING = re.compile(
     r"\b(?:is|are|was|were|ist|sind|war)\s+(?:\w+\s+)?(?:"
@@ -108,13 +86,17 @@ PASSING = re.compile(
         " cold wet great nice good bad fine okay ok cute lovely amazing awful right wrong sure ready flaky there proud"
         " surprised relieved excited müde froh spät da hungrig lustig krumm toll schön laut"
     )
-    + r")\b[\s,.!]*(?:again|today|heute|wieder|too)?[\s.!]*(?:$|,|and\b|but\b)",
+    + r")\b[\s,.!]*(?:again|today|heute|wieder|too)?[\s.!]*(?:$|,|and\b|but\b)"
+    r"|\b(?:not|nicht)\s+(?:responding|working|running|reachable|ready|erreichbar)\b|\b(?:un)?responsive\b|(?:\band|\bnow|,)\s+ready\b"
+    r"|\b(?:over\s+the\s+moon|in\s+a\s+(?:good|bad)\s+mood)\b"
+    r"|\b(?:works?|worked|runs?|ran|going|goes|went|läuft|lief|funktioniert|klappt)\s+(?:\w+\s+)?"
+    r"(?:well|fine|great|nicely|smoothly|gut|prima|super|wieder)\b\s*[.!]*$",
     re.IGNORECASE,
 )
 #: A number with what it counts, a day, a version, money: what one looks up later.
 FIGURE = re.compile(
     r"[€$£¥%]|\d\s?(?:euros?|eur|usd|gbp|pounds?|dollars?|francs?|chf|yen|kg|g|km|cm|mm|m|l|litres?|liters?|gb|mb|tb|kb|mbit"
-    r"|kwh|ms|hours?|minutes?|days?|weeks?|months?|years?|percent|prozent|stunden|minuten|tage|wochen|monate|jahre)\b"
+    r"|kwh|kwp?|ms|hours?|minutes?|days?|weeks?|months?|years?|percent|prozent|stunden|minuten|tage|wochen|monate|jahre)\b"
     r"|\bv?\d+\.\d+(?:\.\d+)?\b|\b(?:19|20)\d\d\b|\b(?:port|box|no\.|nr\.|version|floor|hall|room|number)\s#?\d"
     r"|\b\d{1,2}[.]?\s(?:jan|feb|mär|mar|apr|mai|may|jun|jul|aug|sep|okt|oct|nov|dez|dec)\w*"
     r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s\d{1,2}\b|\d[\d.,]{3,}",
@@ -127,14 +109,19 @@ TIME = re.compile(
     r"(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?)\b|每周|每天|[一二三四五六七八九十百千]+年",
     re.IGNORECASE,
 )
-#: An object that stands somewhere else.
+#: An object that stands somewhere else: "turned it down", "ordered two, to be safe".
 DANGLING = re.compile(
-    r"\s*\w*\s+(?:\w+\s+)?(?:for\s+|against\s+|with\s+|at\s+|behind\s+)?(?:it|him|them)\b", re.IGNORECASE
+    r"\s*\w*\s+(?:\w+\s+)?(?:for\s+|against\s+|with\s+|at\s+|behind\s+)?(?:it|him|them)\b"
+    r"|\s*\w+\s+(?:one|two|three|four|some|several|more|another|both|none|eins|zwei|drei|welche)\s*(?:[,.;!]|$)",
+    re.IGNORECASE,
 )
 SOMEBODY_ELSE = re.compile(r"\b(?:him|them|ihn|ihm|ihnen)\b", re.IGNORECASE)
+#: A box that is not ticked, or a sign of what is still to be done, before the words of an entry.
+OPEN_BOX = re.compile(r"\s*(?:\[[ \-~>/?!]?\]|[☐⬜⏳⌛🔄🚧🔜📋])")
 _ENGLISH = frozenset("the a of to and is was are has with by from she he it his her for at on".split())
 _GERMAN = frozenset(
-    "der die das und ist war nicht ein eine einen mit für von auf im wird hat bei zu den dem sich auch".split()
+    "der die das und ist war nicht ein eine einen mit für von auf im wird hat bei zu den dem sich auch ich nach seit ab"
+    " bis wurde um habe".split()
 )
 
 
@@ -144,8 +131,6 @@ def is_english(words: Iterable[str]) -> bool:
     return sum(word in _ENGLISH for word in told) > 2 * sum(word in _GERMAN for word in told)
 
 
-#: Acts in two words.
-PHRASES = re.compile(r"went\s+(?:out|live|down|up|back|into)\b|came\s+(?:back|out)\b", re.IGNORECASE)
 FIRST_PERSON = frozenset("i we ich wir".split())
 FIRST_PERSON_UNSPACED = re.compile(r"\A\W*(?:今天|昨天|后来)?我们?(?!的)")
 PRONOUNS = re.compile(r"\W*(?:(?:she|he|it|sie|er|es)\b|[她他它](?!们))", re.IGNORECASE)
@@ -165,21 +150,9 @@ LIKING = re.compile(
     re.IGNORECASE,
 )
 STATES_UNSPACED = re.compile("[是在有住叫负不用从来当]|加入|成为")
-_ED = re.compile(r"[a-z]{3,}ed\Z|ge[a-zäöüß]{3,}(?:t|en)\Z")
 
 
-def is_past(word: str) -> bool:
-    """Whether a word (casefolded) is the past of a verb, as far as its form tells."""
-    return word in PAST or word in EVENTS or bool(_ED.match(word) and word not in _NO_VERBS)
-
-
-_NO_VERBS = frozenset(
-    "hundred naked wicked sacred indeed speed breed need embed unused shared related red supposed wanted"
-    " asked called used gesamt gestern genau gegen gerade gewesen gut getrennt gemeinsam".split()
-)
-#: Past forms that tell of nothing that one asks for later, unless a number or a day makes it matter.
-TRIVIAL = frozenset(
-    "called rang came went laughed smiled looked sat ate slept cried brought stood walked watched seemed felt"
-    " sang ran talked spoke chatted thought heard saw woke waited played liked loved kam ging saß lachte"
-    " schlief rief sah".split()
-)
+def is_german(words: Iterable[str]) -> bool:
+    """Whether words (casefolded) hold more of the little words of German than of English."""
+    told = list(words)
+    return sum(word in _GERMAN for word in told) > sum(word in _ENGLISH for word in told)

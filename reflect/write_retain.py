@@ -13,9 +13,10 @@ from ..parsers.lines import split_lines
 from ..parsers.names import fold
 from ..parsers.parse import parse_file
 from ..parsers.retain import render_fact
+from ..parsers.secrets import looks_secret
 from .extraction import Candidate
 
-COMMENT = "<!-- openclaw-memory: found in the narrative above; edit or delete freely -->"
+COMMENT = "<!-- openclaw-memory: extracted from the narrative above; edit or delete freely -->"
 #: So many bullets a Retain section has at the least and at the most, and so sure each of them is.
 FEWEST, MOST, LEAST_SCORE = 2, 5, 0.6
 
@@ -52,7 +53,7 @@ def write_retain(
     for one in candidates:
         if one.path == name and one.score >= LEAST_SCORE and _stands(one, lines):
             bullet = bullet_of(one)
-            if _reads_back(bullet, one):
+            if _reads_back(bullet, one) and not looks_secret(bullet):
                 bullets.setdefault(one.id, (one, bullet))
     best = sorted(bullets.values(), key=lambda row: (-row[0].score, row[0].line, row[0].id))[:limit]
     if len(best) < FEWEST:
@@ -62,8 +63,8 @@ def write_retain(
 
 
 def bullet_of(one: Candidate) -> str:
-    """``- W @Mara: Mara lives in Flensburg. (see memory/2025-11-22.md#L10)``."""
-    return f"{render_fact(one.kind, one.entities, None, one.text)} (see {one.path}#L{one.line})"
+    """``- W @Mara: Mara lives in Flensburg. (see memory/2025-11-22.md#L10)``; opinions with their confidence."""
+    return f"{render_fact(one.kind, one.entities, one.confidence, one.text)} (see {one.path}#L{one.line})"
 
 
 def _stands(one: Candidate, lines: Sequence[str]) -> bool:

@@ -68,7 +68,7 @@ def test_bullets_with_where_they_stand(workspace: Workspace) -> None:
 {COMMENT}
 
 - W @Mara: Mara lives in Flensburg now. (see memory/2026-03-04.md#L3)
-- O @Elif: Elif doesn't like epoxy. (see memory/2026-03-04.md#L7)
+- O(c=0.55) @Elif: Elif doesn't like epoxy. (see memory/2026-03-04.md#L7)
 - B @gannet: I moved gannet to port 9431. (see memory/2026-03-04.md#L8)
 - W @"Frau Thiessen": Frau Thiessen owns the house. (see memory/2026-03-04.md#L9)
 """
@@ -79,7 +79,7 @@ def test_bullets_with_where_they_stand(workspace: Workspace) -> None:
 
 def test_the_best_ones_in_the_order_of_the_log(workspace: Workspace) -> None:
     lines = written(workspace, LOG.encode(), limit=2).decode().splitlines()
-    assert [line[:10] for line in lines if line.startswith("- ")] == ["- O @Elif:", "- B @ganne"]
+    assert [line[:10] for line in lines if line.startswith("- ")] == ["- O(c=0.55", "- B @ganne"]
 
 
 def test_it_is_written_once(workspace: Workspace) -> None:
@@ -133,6 +133,15 @@ def test_unsure_candidates_and_those_of_other_logs_do_not_count(workspace: Works
     moved = [other._replace(path="memory/2026-03-03.md") for other in others]
     unsure = [other._replace(score=0.59) for other in others]
     assert written(workspace, LOG.encode(), [one, one, *moved, *unsure]) == b""
+
+
+def test_secrets_are_never_copied(workspace: Workspace) -> None:
+    text = LOG + "- Mara keeps the key ghp_abcdefghijklmnopqrstuvwxyz0123456789 in a drawer.\n"
+    line = len(split_lines(text)) - (not split_lines(text)[-1])
+    made = found(LOG)[0]._replace(
+        text=split_lines(text)[line - 1].removeprefix("- "), line=line, end_line=line, score=1.0, id="w-000000000000"
+    )
+    assert "ghp_" not in written(workspace, text.encode(), [made, *found(LOG)]).decode()
 
 
 @pytest.mark.parametrize(
