@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, Protocol
 
 from ...bank.embeddings.protocol import EmbeddingFault
@@ -19,7 +20,11 @@ ANSWER_TOKENS = 2000
 #: Seconds for one answer, where the configuration says nothing.
 TIMEOUT = 60.0
 Messages = Sequence[Mapping[str, str]]
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+#: Some templates open the thinking themselves, so that only its end is in the answer.
+_THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL)
+#: Brackets at which an object is looked for.
+_TRIES = 20
+_BOUNDS = ("maxLength", "minItems", "maxItems")
 
 
 class Chat(Protocol):
@@ -66,7 +71,8 @@ class RemoteChat:
     def ask(self, messages: Messages, schema: Mapping[str, Any]) -> Any:
         forms = list(self._forms)
         while True:
-            body = {"model": self.name, "messages": list(messages), **self._optional, **_form(forms[0], schema)}
+            form = _form(forms[0], _unbounded(schema))
+            body = {"model": self.name, "messages": list(messages), **self._optional, **form}
             try:
                 answer = self._transport.json("POST", "/chat/completions", body, "judging")
             except EmbeddingFault as fault:
@@ -99,10 +105,19 @@ def _form(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"response_format": {"type": name}} if name else {}
 
 
+def _unbounded(schema: Any) -> Any:
+    """A schema without lengths, which strict servers refuse; they are for models that know no end."""
+    if isinstance(schema, Mapping):
+        return {key: _unbounded(value) for key, value in schema.items() if key not in _BOUNDS}
+    return schema
+
+
 def _content(answer: Any) -> Any:
+    """The words of an answer; some servers give them in parts."""
     try:
-        return answer["choices"][0]["message"]["content"]
-    except (KeyError, IndexError, TypeError):
+        content = answer["choices"][0]["message"]["content"]
+        return content if isinstance(content, str) else "".join(part.get("text") or "" for part in content)
+    except (KeyError, IndexError, TypeError, AttributeError):
         return None
 
 
@@ -113,12 +128,14 @@ def _of_reflect(fault: EmbeddingFault) -> EmbeddingFault:
 
 
 def json_in(text: Any) -> Any:
-    """The JSON object in a model's words, None where there is none; what it thought aloud is passed over."""
+    """The first JSON object in a model's words, None where there is none; what it thought aloud is passed over."""
     if not isinstance(text, str):
         return None
     text = _THOUGHT.sub("", text)
-    start, end = text.find("{"), text.rfind("}")
-    try:
-        return json.loads(text[start : end + 1]) if 0 <= start < end else None
-    except (ValueError, RecursionError):
-        return None
+    for start in islice((at for at, letter in enumerate(text) if letter == "{"), _TRIES):
+        try:
+            # Grammars let line ends into strings.
+            return json.JSONDecoder(strict=False).raw_decode(text, start)[0]
+        except (ValueError, RecursionError):
+            continue
+    return None

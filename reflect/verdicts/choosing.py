@@ -65,4 +65,5 @@ def choose_scorer(
     from .model import ModelScorer
     from .verdict_cache import VerdictCache
 
-    return ModelScorer(chat, learned, VerdictCache(index_dir), warn)
+    at_once = 1 if settings.provider == "llama" else settings.concurrency
+    return ModelScorer(chat, learned, VerdictCache(index_dir), warn, at_once)

@@ -18,14 +18,19 @@ from .chat import TIMEOUT
 PROVIDERS = ("openai-compatible", "llama", "none")
 PLACE = "memory.reflect.model"
 _KNOWN: dict[str, Any] = {
-    "model": dict.fromkeys(("provider", "model", "baseUrl", "apiKey", "headers", "modelPath", "timeoutMs"))
+    "model": dict.fromkeys(
+        ("provider", "model", "baseUrl", "apiKey", "headers", "modelPath", "timeoutMs", "concurrency")
+    )
 }
 _ENVIRONMENT = "OPENCLAW_REFLECT_"
+#: As many as the batches of embeddings: a server on a small machine answers them one after the other.
+CONCURRENCY = 2
 
 
 class ModelSettings(NamedTuple):
     """``provider``: openai-compatible, llama or none (also where nothing is configured). ``timeout``: seconds for one
-    answer. ``problem``: why what is configured cannot be used, as one line; "" where all is well."""
+    answer. ``concurrency``: questions put to a server at a time. ``problem``: why what is configured cannot be used, as
+    one line; "" where all is well."""
 
     provider: str = "none"
     model: str = ""
@@ -34,6 +39,7 @@ class ModelSettings(NamedTuple):
     headers: Mapping[str, str] = {}
     model_path: str = ""
     timeout: float = TIMEOUT
+    concurrency: int = CONCURRENCY
     problem: str = ""
 
     def __repr__(self) -> str:
@@ -65,6 +71,8 @@ def read_settings(
     reader = LayerReader(configuration, layers, environ, warnings)
     (provider, where), (model_path, _), (base_url, _) = map(reader.text, ("provider", "modelPath", "baseUrl"))
     key, _, problem = reader.secret("apiKey")
+    if not key and not problem:
+        key = environ.get(_ENVIRONMENT + "API_KEY", "").strip()
     settings = ModelSettings(
         provider or ("llama" if model_path else "openai-compatible" if base_url else "none"),
         reader.text("model")[0],
@@ -73,6 +81,7 @@ def read_settings(
         reader.headers("headers"),
         model_path,
         reader.number("timeoutMs", TIMEOUT * 1000) / 1000,
+        reader.whole("concurrency", CONCURRENCY),
         problem,
     )
     wanted = {"openai-compatible": ("model", "baseUrl"), "llama": ("modelPath",)}.get(settings.provider, ())

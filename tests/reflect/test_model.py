@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from datetime import date
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -23,7 +24,7 @@ VERDICT = {
     "same_question": True,
     "relation": "contradicts",
     "strength": "strong",
-    "quotes": ["sold her trumpet"],
+    "quotes": ["likes jazz", "sold her trumpet"],
 }
 
 
@@ -100,6 +101,9 @@ def test_a_verdict_counts_and_is_kept(serve, tmp_path):
         VERDICT | {"quotes": ["threw away her trumpet"]},
         VERDICT | {"quotes": []},
         VERDICT | {"quotes": ["likes jazz"]},
+        VERDICT | {"quotes": ["sold her trumpet"]},
+        VERDICT | {"quotes": ["likes jazz", "old her trumpet"]},
+        VERDICT | {"strength": "very"},
         VERDICT | {"relation": "maybe"},
         "I cannot say.",
     ],
@@ -149,9 +153,42 @@ def test_a_damaged_store_is_begun_anew(serve, tmp_path):
 
 
 def test_successions(serve):
-    answer = VERDICT | {"relation": "supersedes", "quotes": ["moved to porto"]}
+    answer = VERDICT | {"relation": "supersedes", "quotes": ["based in lisbon", "moved to porto"]}
     old, new = (Claim(text, "world", ("Ana",), None) for text in ("Is based in Lisbon.", "Moved to Porto."))
     assert scorer(serve(said(answer))).succession(old, new).relation == "supersedes"
+
+
+def test_a_fact_of_an_earlier_day_replaces_nothing(serve):
+    answer = VERDICT | {"relation": "supersedes", "quotes": ["based in lisbon", "in porto"]}
+    old = Claim("Is based in Lisbon.", "world", ("Ana",), date(2025, 11, 20))
+    new = Claim("Settled in Porto.", "world", ("Ana",), date(2025, 11, 1))
+    judge = scorer(serve(said(answer)))
+    assert judge.succession(old, new).relation == "older_late"
+    assert judge.succession(old, new._replace(day=old.day)).relation == "supersedes"
+
+
+@pytest.mark.parametrize(("relation", "same"), [("neutral", True), ("contradicts", False)])
+def test_no_strength_where_nothing_changes(serve, relation, same):
+    answer = VERDICT | {"relation": relation, "same_question": same, "strength": None}
+    found = scorer(serve(said(answer))).stance(OPINION, FACT)
+    assert found == ("neutral", None, False, "m: “sold her trumpet”", 0.9)
+
+
+def test_evidence_without_a_strength_is_normal(serve):
+    found = scorer(serve(said(VERDICT | {"strength": None}))).stance(OPINION, FACT)
+    assert (found.relation, found.strength, found.probability) == ("contradicts", "normal", 0.9)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Sold her trumpet?", "Would sell her trumpet.", "Her brother sold his trumpet.", "Tom says she sold it."],
+)
+def test_guards_stand_before_the_model(serve, text):
+    server = serve(said(VERDICT))
+    fact = FACT._replace(text=text)
+    assert scorer(server).stance(OPINION, fact) == make_scorer("learned").stance(OPINION, fact)
+    assert scorer(server).succession(FACT, fact._replace(text="Is she in Porto now?")).relation == "coexists"
+    assert server.asked == []
 
 
 def settings(tmp_path, text):

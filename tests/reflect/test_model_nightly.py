@@ -35,11 +35,11 @@ class Contradicting(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         type(self).asked += 1
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        quote = body["messages"][-1]["content"].rpartition(": ")[2]
+        quotes = [line.partition(": ")[2] for line in body["messages"][-1]["content"].split("\n")]
         relations = body["response_format"]["json_schema"]["schema"]["properties"]["relation"]["enum"]
         relation = "contradicts" if "contradicts" in relations else "coexists"
         verdict = {"reasoning": "", "same_question": True, "relation": relation, "strength": "normal"}
-        said = json.dumps(verdict | {"quotes": [quote]})
+        said = json.dumps(verdict | {"quotes": quotes})
         data = json.dumps({"choices": [{"message": {"role": "assistant", "content": said}}]}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(data)))

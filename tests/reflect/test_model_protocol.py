@@ -15,7 +15,7 @@ from openclaw_memory.bank.embeddings.protocol import EmbeddingFault
 from openclaw_memory.bank.embeddings.transport import Patience
 from openclaw_memory.reflect.verdicts.chat import RemoteChat
 from openclaw_memory.reflect.verdicts.model import FAILURES, ModelScorer
-from openclaw_memory.reflect.verdicts.prompts import STANCES, messages, schema
+from openclaw_memory.reflect.verdicts.prompts import STANCE, messages, schema
 from openclaw_memory.reflect.verdicts.records import Claim
 from openclaw_memory.reflect.verdicts.scorers import make_scorer
 from openclaw_memory.reflect.verdicts.verdict_cache import AGAIN_AFTER, VerdictCache
@@ -30,7 +30,7 @@ VERDICT = {
     "same_question": True,
     "relation": "contradicts",
     "strength": "strong",
-    "quotes": ["sold  her TRUMPET"],
+    "quotes": ["Likes jazz", "sold  her TRUMPET"],
 }
 LEARNED = make_scorer("learned")
 
@@ -45,8 +45,8 @@ class Reply(NamedTuple):
     delay: float = 0.0
 
 
-def said(content: str, **more: Any) -> Reply:
-    message = {"role": "assistant", "content": content, **more}
+def said(content: Any) -> Reply:
+    message = {"role": "assistant", "content": content}
     return Reply(body=json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode())
 
 
@@ -58,11 +58,14 @@ GOOD = said(json.dumps(VERDICT))
 
 
 class Server:
-    """``plan``: the next replies; afterwards a good one."""
+    """``plan``: the next replies; afterwards a good one, ``slow`` seconds later. ``most``: how many questions were
+    here at a time."""
 
     def __init__(self) -> None:
         self.plan: list[Reply] = []
         self.asked: list[dict[str, Any]] = []
+        self.slow, self.here, self.most = 0.0, 0, 0
+        lock = threading.Lock()
         server, done = self, threading.Event()
 
         class Handler(BaseHTTPRequestHandler):
@@ -70,9 +73,15 @@ class Server:
 
             def do_POST(self) -> None:
                 assert self.path == "/v1/chat/completions"
-                server.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-                reply = server.plan.pop(0) if server.plan else GOOD
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                with lock:
+                    server.asked.append(body)
+                    server.here += 1
+                    server.most = max(server.most, server.here)
+                    reply = server.plan.pop(0) if server.plan else GOOD._replace(delay=server.slow)
                 done.wait(reply.delay)
+                with lock:
+                    server.here -= 1
                 self.send_response(reply.status)
                 for name, value in reply.headers:
                     self.send_header(name, value)
@@ -109,7 +118,7 @@ def chat(server: Server) -> RemoteChat:
 
 
 def ask(one: RemoteChat, fact: Claim = FACT) -> Any:
-    return one.ask(messages("stance", OPINION, fact), schema(STANCES))
+    return one.ask(messages(STANCE, OPINION, fact), schema(STANCE))
 
 
 def facts(count: int) -> list[Claim]:
@@ -177,11 +186,34 @@ def test_parameters_that_a_model_does_not_take_are_left_out(server: Server) -> N
         f"<think>\nIs it {{so}}?\n</think>\n{json.dumps(VERDICT)}",
         f"```json\n{json.dumps(VERDICT)}\n```",
         f"Here you are: {json.dumps(VERDICT)}. Anything else?",
+        f"The template opened the thinking {{itself}}.</think>{json.dumps(VERDICT)}",
+        f"In the form {{reasoning, ...}}: {json.dumps(VERDICT)} {{so}}",
     ],
 )
 def test_an_answer_in_other_words_is_found(server: Server, content: str) -> None:
     server.plan = [said(content)]
     assert ask(chat(server)) == VERDICT
+
+
+def test_line_ends_in_strings_and_answers_in_parts(server: Server) -> None:
+    verdict = VERDICT | {"reasoning": "One line\nand another."}
+    content = json.dumps(verdict).replace("\\n", "\n")
+    parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": content}]
+    server.plan = [said(content), said(parts)]
+    one = chat(server)
+    assert ask(one) == ask(one) == verdict
+
+
+def test_a_strict_server_gets_types_and_no_lengths(server: Server) -> None:
+    assert ask(chat(server)) == VERDICT
+    sent = server.asked[0]["response_format"]["json_schema"]
+    properties = sent["schema"]["properties"]
+    assert sent["strict"]
+    assert list(properties) == sent["schema"]["required"]
+    assert next(iter(properties)) == "reasoning"
+    text = json.dumps(sent)
+    assert not any(bound in text for bound in ("maxLength", "minItems", "maxItems"))
+    assert all("type" in value or all("type" in one for one in value["anyOf"]) for value in properties.values())
 
 
 @pytest.mark.parametrize("body", [b"<html>", b'{"choices": [', b"", b"[]", b'{"choices": []}', b'{"choices": [null]}'])
@@ -262,3 +294,46 @@ def test_what_was_not_answered_is_asked_again_half_a_day_later(server: Server, t
     assert after.stance(OPINION, second).reason.startswith("m: ")
     assert len(server.asked) == count + 1
     assert judge().fingerprint == after.fingerprint
+
+
+def several(server: Server, tmp_path: Path, concurrency: int = 3) -> tuple[ModelScorer, list[tuple[Claim, Claim]]]:
+    judge = ModelScorer(chat(server), LEARNED, VerdictCache(str(tmp_path)), [].append, concurrency)
+    return judge, [(OPINION, fact) for fact in facts(8)]
+
+
+def test_several_at_a_time_after_the_first(server: Server, tmp_path: Path) -> None:
+    server.slow = 0.1
+    judge, pairs = several(server, tmp_path)
+    server.plan = [refused(400, "json_schema is not supported"), GOOD]
+    judge.prepare(STANCE, pairs)
+    assert server.forms() == ["json_schema", *["json_object"] * len(pairs)]
+    assert server.most == 3
+    told = [judge.stance(*pair) for pair in pairs]
+    assert {(one.relation, one.reason) for one in told} == {("contradicts", "m: “sold her TRUMPET”")}
+    judge.prepare(STANCE, pairs)
+    again, _ = several(server, tmp_path)
+    again.prepare(STANCE, pairs)
+    assert len(server.asked) == 1 + len(pairs)
+    # One at a time they are answered alike.
+    alone = ModelScorer(chat(server), LEARNED, VerdictCache(""), [].append)
+    assert [alone.stance(*pair) for pair in pairs] == told
+
+
+def test_what_needs_no_model_is_not_prepared(server: Server, tmp_path: Path) -> None:
+    judge, _ = several(server, tmp_path)
+    judge.prepare(STANCE, [(OPINION, FACT._replace(text=text)) for text in ("Does she like jazz?", "Likes jazz.")])
+    several(server, tmp_path, 1)[0].prepare(STANCE, [(OPINION, FACT)])
+    assert server.asked == []
+
+
+def test_a_server_that_fails_is_not_asked_for_all(server: Server, tmp_path: Path) -> None:
+    server.plan = [refused(401, "no")] * 100
+    judge, pairs = several(server, tmp_path)
+    judge.prepare(STANCE, pairs)
+    assert [judge.stance(*pair) for pair in pairs] == [LEARNED.stance(*pair) for pair in pairs]
+    assert len(server.asked) == 1
+    server.plan = [GOOD, *[refused(500, "oops")] * 100]
+    again, _ = several(server, tmp_path)
+    again.prepare(STANCE, pairs)
+    assert len(server.asked) == 2 + FAILURES * (1 + QUICK.retries)
+    assert sum(again.stance(*pair).reason.startswith("m: ") for pair in pairs) == 1

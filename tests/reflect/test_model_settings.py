@@ -33,6 +33,7 @@ def test_an_agents_own_word_counts_key_by_key() -> None:
     assert (ada.provider, ada.model, ada.base_url, ada.timeout) == ("openai-compatible", "small", "http://a/v1", 0.5)
     assert (ada.api_key, ada.problem, warnings) == (SECRET, "", [])
     assert SECRET not in repr(ada)
+    assert (ada.concurrency, read_settings(shared("{concurrency: 5}"), "", {})[0].concurrency) == (2, 5)
     assert read_settings(configuration, "", {"KEY": SECRET})[0].model == "big"
     assert read_settings(configuration, "off", {})[0].provider == "none"
     assert read_settings(configuration, "old", {"KEY": SECRET})[0].model_path == "/m.gguf"
@@ -46,6 +47,7 @@ def test_an_agents_own_word_counts_key_by_key() -> None:
         ("{modelPath: ['x']}", "memory.reflect.model.modelPath"),
         ("{baseUrl: 'http://a', model: 'm', timeoutMs: '60'}", "memory.reflect.model.timeoutMs"),
         ("{baseUrl: 'http://a', model: 'm', timeoutMs: 0}", "memory.reflect.model.timeoutMs"),
+        ("{baseUrl: 'http://a', model: 'm', concurrency: 0}", "memory.reflect.model.concurrency"),
         ("{baseUrl: 'http://a', model: 'm', headers: {a: 1}}", "memory.reflect.model.headers.a"),
         ("{baseUrl: 'http://a', model: 'm', apiKey: 7}", "memory.reflect.model.apiKey"),
     ],
@@ -97,6 +99,13 @@ def test_what_cannot_be_used_is_one_line(tmp_path: Path, model: str, says: str) 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_key_of_the_environment_goes_where_the_configuration_says() -> None:
+    environ = {"OPENCLAW_REFLECT_API_KEY": SECRET}
+    assert read_settings(shared("{baseUrl: 'http://a/v1', model: 'm'}"), "", environ)[0].api_key == SECRET
+    own, _ = read_settings(shared("{baseUrl: 'http://a/v1', model: 'm', apiKey: 'own'}"), "", environ)
+    assert own.api_key == "own"
+
+
 @pytest.mark.parametrize("name", ["learned", "rules", "none"])
 def test_a_named_judge_looks_at_no_model(name: str, tmp_path: Path) -> None:
     told: list[str] = []
@@ -109,10 +118,10 @@ def test_the_environment_does_for_a_try(tmp_path: Path) -> None:
     environ = {"OPENCLAW_REFLECT_BASE_URL": "http://127.0.0.1:9/v1", "OPENCLAW_REFLECT_MODEL": "m"}
     judge = choose_scorer("auto", None, "", str(tmp_path), print, environ)
     assert judge is not None
-    assert judge.fingerprint.startswith("model-1 chat http://127.0.0.1:9/v1 m ")
+    assert judge.fingerprint.startswith("model-2 chat http://127.0.0.1:9/v1 m ")
     environ = {"OPENCLAW_REFLECT_MODEL_PATH": str(tmp_path / "m.gguf")}
     judge = choose_scorer("model", None, "", str(tmp_path), print, environ)
     assert judge is not None
-    assert judge.fingerprint.startswith("model-1 gguf m.gguf ")
+    assert judge.fingerprint.startswith("model-2 gguf m.gguf ")
     with pytest.raises(UsageFault, match="OPENCLAW_REFLECT_MODEL is not"):
         choose_scorer("model", None, "", "", print, {"OPENCLAW_REFLECT_BASE_URL": "http://127.0.0.1:9/v1"})
