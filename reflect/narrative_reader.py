@@ -27,8 +27,10 @@ _SPEAKER = re.compile(r"\W*[\w .-]{1,30}:\s*[\"“„'‘«]|\W*[<\[][^\]>]{1,30
 #: "Fixed: …", "gannet: …".
 _PLAIN_LABEL = re.compile(r"[^\s:：*_][^:：.;]{0,40}[:：]\s+")
 _BRACKETS = re.compile(r"\([^()]*\)|（[^（）]*）")
-#: What stands beside the sentence itself: in brackets, or behind a dash that none closes.
-_BESIDE = re.compile(r"\([^()]*\)|（[^（）]*）|\s(?:—|–|-{1,2})\s(?!.*\s(?:—|–|-{1,2})\s).*\Z", re.DOTALL)
+#: What stands beside the sentence itself: in brackets or quotes, or behind a dash that none closes.
+_BESIDE = re.compile(
+    r"\"[^\"]*\"|“[^”]*”|\([^()]*\)|（[^（）]*）|\s(?:—|–|-{1,2})\s(?!.*\s(?:—|–|-{1,2})\s).*\Z", re.DOTALL
+)
 #: Right behind a name that opens an entry: what stands there is said by it, or of it.
 _COLON = re.compile(r"[*_`]*\s*[:：]")
 
@@ -188,7 +190,9 @@ class Reader:
         # "Today repariere ich …": German turns verb and subject.
         we = we or any(word in ("ich", "wir") for word, _ in self.words[:4])
         opens = bool(self.words) and self.words[0][0] == self.verb
+        headed = any(one.start < self.body for one in self.named)
         logged = self.sentence.first and opens and self.sort in ("event", "past")
+        logged = logged and not (headed and self.verb in verbs.BY_ITSELF)
         subject = led or bool(self.subjects)
         score = _NAME if known else _NEW_NAME
         reasons: list[str] = []
@@ -213,7 +217,8 @@ class Reader:
             reasons.append("a figure" if figure else "a time")
         elif self._is_short() or self._was_so():
             score -= 0.2
-        if not led and self._leans_on_others():
+        lacks_object = logged and not headed and verbs.WITH_OBJECT.match(self.text, self.verb_at)
+        if not led and (lacks_object or self._leans_on_others()):
             score -= 0.25
         kind = "experience" if (we or logged) and self.sort != "" else "world"
         return kind, round(max(0.0, min(1.0, score)), 2), "; ".join(reasons)

@@ -15,8 +15,8 @@ STATES = frozenset(
     " pays speaks teaches studies stays stands contains requires supports serves manages maintains rents"
     " drives drinks eats plays begins starts ends expires opens closes lasts includes means lies bears wears"
     " knows covers lacks measures accepts leaves joins moves retires lets turns becomes offers sells makes gets goes"
-    " hosts exports imports returns replaces sleeps calls provides grows stores sends reads writes saves flies travels visits charges"
-    " organises organizes succeeds inherits buys marries".split()
+    " hosts exports imports returns replaces sleeps calls provides grows stores sends reads writes saves flies travels"
+    " visits charges organises organizes succeeds inherits buys marries".split()
 ) | frozenset(
     "wohnt arbeitet leitet besitzt kostet hat hatte habe hatten gehört braucht läuft wiegt verdient heißt beginnt"
     " endet gilt kommt verlangt vermietet beträgt bleibt steht liegt nutzt fährt lebt studiert spricht trägt zahlt"
@@ -54,6 +54,13 @@ TRIVIAL = frozenset(
     "called rang came went laughed smiled looked sat ate slept cried brought stood walked watched seemed felt"
     " sang ran talked spoke chatted thought heard saw woke waited played liked loved danced kam ging saß lachte"
     " schlief rief sah".split()
+)
+#: What happens to a thing by itself: the one who writes has not done it.
+BY_ITSELF = frozenset("failed crashed broke died started stopped ended began passed expired".split())
+#: Acts that are told with what they were done to.
+WITH_OBJECT = re.compile(
+    r"(?:added|removed|installed|deleted|inserted|posted|pushed|sent|put|moved|copied)\s+(?:to|from|in|into|on|as|for|with|by|at)\b",
+    re.IGNORECASE,
 )
 #: Acts in two words.
 PHRASES = re.compile(r"went\s+(?:out|live|down|up|back|into)\b|came\s+(?:back|out)\b", re.IGNORECASE)

@@ -53,10 +53,12 @@ ORDER = re.compile(
     r"|reminder|remember|nb|offen|frage|aufgabe|待办|问题)\s*[:：-]"
     r"|\W*(?:"
     + _words(
-        "add ask book bring buy call check clean contact decide do don't email find finish fix follow get give go"
-        " ignore investigate keep learn look mail make must order pay phone pick ping plan prepare read remember"
-        " remind replace reply restart return review run schedule see send set speak start stop take talk tell test"
-        " try update use wait watch write never always"
+        "add ask attempt avoid book bring build buy call change check clean configure consider contact continue create"
+        " decide delete deploy disable do don't email enable ensure experiment explore find finish fix follow get give"
+        " go help implement improve inform ignore install investigate keep learn look mail make merge migrate monitor"
+        " move must notify order pay phone pick ping plan prepare read remember remind remove rename replace reply"
+        " research restart return review rotate run schedule see send set speak start stop switch take talk tell test track try"
+        " update upgrade use verify wait watch write never always"
     )
     + r")\s+(?!is\b|was\b|I\b|with\b)",
     re.IGNORECASE,
@@ -82,11 +84,12 @@ CODE = re.compile(r"[{};]\s*$|=>|\(\)|==|::|^\s*[$>#]\s|^\w+\[\d+\]:|\A\S+://\S+
 PASSING = re.compile(
     r"\b(?:is|are|was|were|ist|sind|war)\s+(?:\w+\s+)?(?:"
     + _words(
-        "tired happy sad late early here back busy sorry hungry funny bored nervous angry quiet silent asleep awake"
+        "tired happy sad late early here back busy sorry hungry funny bored broken down offline online stuck"
+        " nervous angry quiet silent asleep awake"
         " cold wet great nice good bad fine okay ok cute lovely amazing awful right wrong sure ready flaky there proud"
-        " surprised relieved excited müde froh spät da hungrig lustig krumm toll schön laut"
+        " surprised relieved excited müde froh spät da hungrig lustig kaputt krumm toll schön laut"
     )
-    + r")\b[\s,.!]*(?:again|today|heute|wieder|too)?[\s.!]*(?:$|,|and\b|but\b)"
+    + r")\b[\s,.!]*(?:again|today|heute|wieder|too)?[\s.!]*(?:$|,|and\b|but\b|[-–—])"
     r"|\b(?:not|nicht)\s+(?:responding|working|running|reachable|ready|erreichbar)\b|\b(?:un)?responsive\b|(?:\band|\bnow|,)\s+ready\b"
     r"|\b(?:over\s+the\s+moon|in\s+a\s+(?:good|bad)\s+mood)\b"
     r"|\b(?:works?|worked|runs?|ran|going|goes|went|läuft|lief|funktioniert|klappt)\s+(?:\w+\s+)?"
@@ -145,7 +148,7 @@ LIKES = (
 #: Right after a name: "really prefers", "does not like", "喜欢".
 LIKING = re.compile(
     rf"\s*(?:(?:really|also|still|always|now|much|auch|gern|immer)\s+){{0,2}}(?:(?:{_words(LIKES)})\b"
-    r"(?!\s+(?:of|about|so)\b)|(?:does\s+not|doesn['’]t|can['’]t|cannot)\s+(?:like|stand|believe|think|bear)\b)"
+    r"(?!\s+(?:of|about|so|(?:that\s+)?(?:it|this|they|them|him))\b)|(?:does\s+not|doesn['’]t|can['’]t|cannot)\s+(?:like|stand|believe|think|bear)\b)"
     r"|(?:很|最|也|不|还|特别)?(?:喜欢|讨厌|认为|觉得|爱)",
     re.IGNORECASE,
 )

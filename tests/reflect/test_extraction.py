@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from openclaw_memory.parsers.lines import split_lines
 from openclaw_memory.parsers.parse import parse_file
 from openclaw_memory.parsers.retain import fact_id
-from openclaw_memory.reflect.extraction import LEAST_SCORE, Candidate, extract
+from openclaw_memory.reflect.extraction import LEAST_SCORE, Candidate, candidate_line, extract
 from openclaw_memory.reflect.language import Language, load_language
 from openclaw_memory.reflect.narrative import Names, sentences
 
@@ -106,6 +107,27 @@ def test_most_of_what_a_person_would_retain_is_found(with_spacy: bool) -> None:
         "Vielleicht wohnt Elif in Wedel.",
         "王芳住在哪里？",
         "A mara is a rodent of 16 kg.",
+        "- [-] Rewrite gannet in 2026",
+        "⏳ gannet moves to port 9431",
+        "gannet: Keep 3 copies, archive the rest",
+        "Branch: feature/gannet-2026-03-04",
+        "The file lives in ~/work/gannet since 2025.",
+        "I started `gannet --port 9431` at noon.",
+        "Host: gannet, User: pi, SSH enabled since 2025",
+        "**Primary:** gannet 1.0 (week goal)",
+        "✅ **Phase 4: gannet diagnostics**",
+        "Still waiting for gannet as of 07:45",
+        "gannet became slow, likely since 2.8.1.",
+        "gannet runs well!",
+        "Mara was over the moon and danced.",
+        "Mara: freeze for 2.8.0 on Thursday",
+        "Elif bought two, to be safe.",
+        "Added to gannet as a daily task",
+        "The post of March 3 is too long (for Mara)",
+        "Mara sent 2 words — needs review",
+        "The deploy key of gannet is a1b2c3d4e5f6a7b8c9d0e1f2a3b4",
+        "gannet ist kaputt.",
+        "Elif thinks that it is a mistake.",
     ],
 )
 @pytest.mark.parametrize("with_spacy", LANGUAGES)
@@ -127,6 +149,17 @@ def test_what_is_left_out(sentence: str, with_spacy: bool) -> None:
         ("The boat weighs two tonnes.", "world", ("Kittiwake",)),
         ("@Ruben owns a sack barrow.", "world", ("Ruben",)),
         ("MARA LIVES IN FLENSBURG.", "world", ("Mara",)),
+        ("Mara zog nach Flensburg.", "world", ("Mara",)),
+        ("Mara mietete am 3. März eine Wohnung in Flensburg.", "world", ("Mara",)),
+        ("Maras neue Adresse ist in der Mühlenstraße 8.", "world", ("Mara",)),
+        ("Ich habe gannet angemeldet.", "experience", ("gannet",)),
+        ("Mara and Elif share the yard.", "world", ("Mara", "Elif")),
+        ("✅ Removed 474 MB from gannet", "experience", ("gannet",)),
+        ("**Change:** Moved gannet to port 9431.", "experience", ("gannet",)),
+        ("**gannet:** Crashed twice in 2025.", "world", ("gannet",)),
+        ("gannet: removed 474 MB of logs", "world", ("gannet",)),
+        ("Rent of the boat: 180 euros", "world", ("Kittiwake",)),
+        ("Mara/Elif bought a crane for 900 euros.", "world", ("Mara", "Elif")),
     ],
 )
 @pytest.mark.parametrize("with_spacy", LANGUAGES)
@@ -144,6 +177,14 @@ def test_a_pronoun_needs_one_subject_right_before_it_in_its_note() -> None:
     assert len(texts("Elif owns the yard. The rain stopped. She keeps a dog there.")) == 1
     assert len(texts("Elif owns the yard.\n\nShe keeps a dog there.")) == 1
     assert len(texts("Elif sold the yard. It is a ruin from 1911.")) == 1, "it is hardly Elif"
+
+
+def test_labels_in_bold_open_entries_of_their_own() -> None:
+    text = "**Model:** gannet runs on four hosts\n**Lead:** Elif owns the key.\n**Notes** of the day\n"
+    assert [(one.text, one.line, one.end_line) for one in found(text)] == [
+        ("**Model:** gannet runs on four hosts", 1, 1),
+        ("**Lead:** Elif owns the key.", 2, 2),
+    ]
 
 
 def test_lines_are_those_of_the_sentence() -> None:
@@ -164,6 +205,30 @@ def test_a_sentence_with_a_comment_in_it_is_not_cited_as_one() -> None:
 
 def test_the_same_sentence_counts_once() -> None:
     assert [one.line for one in found("- Mara lives in Flensburg.\n- mara\n- Mara lives in Flensburg.\n")] == [1]
+
+
+def test_of_two_sentences_that_say_one_thing_the_longer_one_stays() -> None:
+    text = "- Mara lives in Flensburg.\n- Mara now lives in Flensburg, near the harbour.\n- Elif lives in Flensburg.\n"
+    assert texts(text) == ["Mara now lives in Flensburg, near the harbour.", "Elif lives in Flensburg."]
+    other = "- gannet listens on port 9431.\n- gannet listens on port 9432.\n- gannet never listens on port 9431.\n"
+    assert len(found(other)) == 3, "figures and negations tell apart"
+
+
+def test_what_the_log_states_is_not_found_again() -> None:
+    text = "Mara and Elif live in Flensburg now.\n\nElif owns a dog.\n\n## Retain\n- W @Mara: Lives in Flensburg.\n"
+    parsed = parse_file(text, PATH)
+    assert [one.text for one in extract(parsed.notes, NAMES, None, split_lines(text), parsed.facts)] == [
+        "Elif owns a dog."
+    ]
+
+
+def test_a_line_for_a_page_and_when_it_was() -> None:
+    one, other = found("Mara moved to\nFlensburg yesterday. Elif likes tea.")
+    assert candidate_line(one) == "Mara moved to Flensburg yesterday. (memory/2026-03-04.md#L1)"
+    assert one.occurred is not None
+    assert (one.occurred.first, one.occurred.last) == (date(2026, 3, 3), date(2026, 3, 3))
+    assert one._replace(day=None).occurred is None
+    assert (one.confidence, other.confidence) == (None, 0.55)
 
 
 def test_spacy_finds_names_that_nobody_knows() -> None:
@@ -234,6 +299,12 @@ def test_names_longest_first_at_word_borders() -> None:
     assert [one.name for one in names.find("Will you? I met Will.")] == ["Will"]
 
 
+def test_names_with_signs() -> None:
+    names = Names({name.casefold(): name for name in ("C++", "C#", ".NET", "AT&T", "A/B", "Go", "q")})
+    text = "C++ and C#, .NET by AT&T; the net income of C; A/B tests. Going to q and C++20, Go-based."
+    assert [one.name for one in names.find(text)] == ["C++", "C#", ".NET", "AT&T", "A/B", "Go"]
+
+
 _WORDS = st.sampled_from(
     'Mara Elif gannet Dr. Amari 王芳住在不来梅。 she She It lives moved 2.8.1 is . ? ! " “ ” ( ) : -'
     " * [x] [ ] > | ```"
@@ -266,6 +337,30 @@ def check_laws(text: str, with_spacy: bool) -> None:
 def test_laws_of_any_text(text: str) -> None:
     check_laws(text, with_spacy=False)
     extract(parse_file(text, PATH).notes, NAMES)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Mara moved crate {0} of the {0} from Flensburg to dock {0}.",
+        "Mara owns the yard.",
+        "Mara Elif gannet " * 20 + "{0}.",
+        '**a{0}:** Mara ( [ - — " “ ` ` / {0} : : x',
+        "Mara: " + "word{0} " * 30,
+    ],
+)
+def test_time_is_in_proportion_to_the_text(line: str) -> None:
+    def seconds(count: int) -> float:
+        text = "\n\n".join(line.format(number) for number in range(count))
+        notes, lines = parse_file(text, PATH).notes, split_lines(text)
+        best = 1e9
+        for _ in range(3):
+            started = time.perf_counter()
+            extract(notes, NAMES, None, lines)
+            best = min(best, time.perf_counter() - started)
+        return best
+
+    assert seconds(1200) < 4 * 2.2 * seconds(300) + 0.05
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
