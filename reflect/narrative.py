@@ -138,9 +138,9 @@ class _Place:
 def _spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     start = 0
-    ends = [(match.end(), match) for match in _END.finditer(text)]
-    opens = [(match.start(), None) for match in _OPENS.finditer(text)]
-    for end, match in sorted(ends + opens, key=lambda one: one[0]):
+    ends: list[tuple[int, re.Match[str] | None]] = [(match.end(), match) for match in _END.finditer(text)]
+    ends += [(match.start(), None) for match in _OPENS.finditer(text)]
+    for end, match in sorted(ends, key=lambda one: one[0]):
         if match is None or _ends(text, start, match):
             spans.append((start, end))
             start = end

@@ -57,8 +57,8 @@ ORDER = re.compile(
         " decide delete deploy disable do don't email enable ensure experiment explore find finish fix follow get give"
         " go help implement improve inform ignore install investigate keep learn look mail make merge migrate monitor"
         " move must notify order pay phone pick ping plan prepare read remember remind remove rename replace reply"
-        " research restart return review rotate run schedule see send set speak start stop switch take talk tell test track try"
-        " update upgrade use verify wait watch write never always"
+        " research restart return review rotate run schedule see send set speak start stop switch take talk tell test"
+        " track try update upgrade use verify wait watch write never always"
     )
     + r")\s+(?!is\b|was\b|I\b|with\b)",
     re.IGNORECASE,
