@@ -43,8 +43,8 @@ class Chat(Protocol):
 
 class RemoteChat:
     """``POST {base_url}/chat/completions``. A server that refuses the schema is asked for any JSON object, then
-    plainly. ``patience``: how long to wait, by default ``timeout`` seconds for an answer and two repetitions. Raises
-    ``EmbeddingFault`` for what is no address."""
+    plainly. ``patience``: how long to wait, by default ``timeout`` seconds for an answer and two repetitions, one where
+    no answer came (a server may load the model first). Raises ``EmbeddingFault`` for what is no address."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class RemoteChat:
     ) -> None:
         self.name = model
         own = {"Authorization": f"Bearer {key}"} if key else {}
-        patience = patience or Patience(connect=5.0, read=timeout, retries=2, total=3 * timeout)
+        patience = patience or Patience(connect=5.0, read=timeout, retries=2, total=1.5 * timeout)
         try:
             self._transport = Transport(f"the model {model}", base_url, {**own, **headers}, patience)
         except EmbeddingFault as fault:

@@ -29,7 +29,7 @@ class ModelScorer:
     ``warn``: gets one line when the model fails. ``concurrency``: questions that ``prepare`` puts at a time.
 
     Restatements, and what a guard keeps from being evidence, are not asked for. After three failures in a row, or one
-    that asking again cannot help, the model is asked nothing more.
+    that asking again cannot help or that took long, the model is asked nothing more.
     """
 
     name = "model"
@@ -136,8 +136,10 @@ class ModelScorer:
                 self._kept.put(key, answer)
 
     def _failed(self, fault: EmbeddingFault) -> None:
-        """Count a failure. A refused question (``input``) may be the fault of its words alone."""
-        self._failures = FAILURES if fault.lasting and fault.kind != "input" else self._failures + 1
+        """Count a failure. A refused question (``input``) may be the fault of its words alone; waiting for a network
+        that was tried repeatedly is not repeated for each question."""
+        ends = fault.kind == "network" or (fault.lasting and fault.kind != "input")
+        self._failures = FAILURES if ends else self._failures + 1
         self._kept.failed()
         if not self._warned:
             self._warned = True

@@ -254,6 +254,17 @@ def test_a_server_that_does_not_run_is_said_once(server: Server) -> None:
     assert "memory.reflect.model.baseUrl" in told[0]
 
 
+def test_a_server_that_does_not_answer_is_waited_for_twice_in_a_run(server: Server) -> None:
+    server.slow = 60.0
+    told: list[str] = []
+    judge = ModelScorer(RemoteChat(server.url, "m", SECRET, {}, timeout=0.2), LEARNED, VerdictCache(""), told.append)
+    for fact in facts(4):
+        assert judge.stance(OPINION, fact) == LEARNED.stance(OPINION, fact)
+    assert len(server.asked) == 2
+    assert len(told) == 1
+    assert "no answer in time" in told[0]
+
+
 @pytest.mark.parametrize(("strength", "probability"), [("weak", 0.7), ("normal", 0.9), ("strong", 0.9)])
 def test_probabilities(server: Server, strength: str, probability: float) -> None:
     server.plan = [said(json.dumps(VERDICT | {"strength": strength}))]
