@@ -186,7 +186,7 @@ def test_parameters_that_a_model_does_not_take_are_left_out(server: Server) -> N
         f"<think>\nIs it {{so}}?\n</think>\n{json.dumps(VERDICT)}",
         f"```json\n{json.dumps(VERDICT)}\n```",
         f"Here you are: {json.dumps(VERDICT)}. Anything else?",
-        f"The template opened the thinking {{itself}}.</think>{json.dumps(VERDICT)}",
+        f'The template opened the thinking: {{"relation": "neutral"}}? No.</think>{json.dumps(VERDICT)}',
         f"In the form {{reasoning, ...}}: {json.dumps(VERDICT)} {{so}}",
     ],
 )
