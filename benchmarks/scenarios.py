@@ -1,6 +1,6 @@
 """Whole small workspaces with what reflect should come to (the layout is told in the cases' own README).
 
-python benchmarks/scenarios.py DIR [--scorer rules|learned|model|none] [--json]
+python benchmarks/scenarios.py DIR [--scorer rules|learned|none] [--json]
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def _place(place: Sequence[Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--scorer", default="learned", choices=("rules", "learned", "model", "none"))
+    parser.add_argument("--scorer", default="learned", choices=("rules", "learned", "none"))
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     from openclaw_memory.reflect.verdicts.scorers import make_scorer

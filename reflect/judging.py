@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .nearness import FOR_STANCE, FOR_SUCCESSION, Pool
 from .state import State
 from .statements import Statement
-from .verdicts.records import COEXISTS, NEUTRAL, Claim, Scorer, Stance, Succession
+from .verdicts.records import COEXISTS, NEUTRAL, Claim, Preparing, Scorer, Stance, Succession
 
 _STANCE, _SUCCESSION = "stance", "succession"
 
@@ -56,8 +56,9 @@ class Judging:
         new = self._new(_SUCCESSION, slug, marks)
         if new:
             pool = Pool(facts)
-            pairs = {(min(pair), max(pair)) for pair in pool.near(new, FOR_SUCCESSION)}
-            for old, newer in sorted(pairs):
+            pairs = sorted({(min(pair), max(pair)) for pair in pool.near(new, FOR_SUCCESSION)})
+            self._prepare(_SUCCESSION, [(claim(facts[old]), claim(facts[newer])) for old, newer in pairs])
+            for old, newer in pairs:
                 verdict = self.scorer.succession(claim(facts[old]), claim(facts[newer]))
                 told = None if verdict.relation == COEXISTS else list(verdict)
                 self.state.set_verdict(_SUCCESSION, marks[old], marks[newer], told)
@@ -79,15 +80,21 @@ class Judging:
         left = " ".join([own, *leads])
         upto = self.state.judged(_STANCE, left)
         if about.latest > upto:
-            for number in about.pool.near_text(opinion.text, FOR_STANCE):
-                fact = about.facts[number]
-                if about.seen[number] > upto and fact.id != opinion.id:
-                    verdict = self.scorer.stance(claim(opinion), claim(fact))
-                    kept = None if verdict.relation == NEUTRAL else list(verdict)
-                    self.state.set_verdict(_STANCE, own, about.marks[number], kept)
+            near = about.pool.near_text(opinion.text, FOR_STANCE)
+            near = [n for n in near if about.seen[n] > upto and about.facts[n].id != opinion.id]
+            self._prepare(_STANCE, [(claim(opinion), claim(about.facts[number])) for number in near])
+            for number in near:
+                verdict = self.scorer.stance(claim(opinion), claim(about.facts[number]))
+                kept = None if verdict.relation == NEUTRAL else list(verdict)
+                self.state.set_verdict(_STANCE, own, about.marks[number], kept)
             self.state.set_judged(_STANCE, left, self.run)
         found = self.state.verdicts(_STANCE, [own])
         return [(about.by_mark[b].id, Stance(*row)) for _, b, row in found if b in about.by_mark]
+
+    def _prepare(self, task: str, pairs: Sequence[tuple[Claim, Claim]]) -> None:
+        """Let a scorer that waits for answers ask for several at a time."""
+        if pairs and isinstance(self.scorer, Preparing):
+            self.scorer.prepare(task, pairs)
 
     def forget_facts(self) -> None:
         """What was looked through belongs to statements that are not held any more."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 SUPPORTS, CONTRADICTS, NEUTRAL = "supports", "contradicts", "neutral"
 SUPERSEDES, DUPLICATE, COEXISTS, OLDER_LATE = "supersedes", "duplicate", "coexists", "older_late"
@@ -57,3 +58,12 @@ class Scorer(Protocol):
     def stance(self, opinion: Claim, fact: Claim) -> Stance: ...
 
     def succession(self, old: Claim, new: Claim) -> Succession: ...
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """A scorer that waits for answers, and can wait for several at once."""
+
+    def prepare(self, task: str, pairs: Sequence[tuple[Claim, Claim]]) -> None:
+        """Ask about pairs (the older first) that are judged next. ``task``: stance or succession."""
+        ...

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -124,3 +125,43 @@ def test_a_judge_that_cannot_be_had(tmp_path: Path, judge: str, says: str) -> No
     assert ran.returncode == 2
     assert len(ran.stderr.splitlines()) == 1
     assert says in ran.stderr
+
+
+class Slow(Contradicting):
+    """Answers after a moment, and knows how many questions it had at a time."""
+
+    now = most = 0
+    lock = threading.Lock()
+
+    def do_POST(self) -> None:
+        own = type(self)
+        with own.lock:
+            own.now += 1
+            own.most = max(own.most, own.now)
+        time.sleep(0.1)
+        super().do_POST()
+        with own.lock:
+            own.now -= 1
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_so_many_questions_at_a_time_as_are_set(tmp_path: Path, concurrency: int) -> None:
+    handler = type("Handler", (Slow,), {"asked": 0, "now": 0, "most": 0})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    try:
+        address = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        (tmp_path / "w" / "memory").mkdir(parents=True)
+        told = ["Sold her jazz records.", "Gave a jazz record away.", "Lost the jazz records.", "Broke a jazz record."]
+        lines = "".join(f"- W @Pia: {text}\n" for text in told)
+        (tmp_path / "w" / "memory" / "2025-11-01.md").write_text(OLD, encoding="utf-8")
+        (tmp_path / "w" / "memory" / "2025-11-20.md").write_text(f"## Retain\n{lines}", encoding="utf-8")
+        model = {"baseUrl": address, "model": "m", "concurrency": concurrency}
+        path = tmp_path / "openclaw.json"
+        path.write_text(json.dumps({"memory": {"reflect": {"model": model}}}), encoding="utf-8")
+        assert openclaw(tmp_path, "reflect", OPENCLAW_CONFIG_PATH=str(path)).returncode == 0
+        assert handler.asked >= len(told)
+        assert handler.most == 1 if concurrency == 1 else 1 < handler.most <= concurrency
+    finally:
+        server.shutdown()
+        server.server_close()
