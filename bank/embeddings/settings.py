@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..config import Configuration
+from ..layers import LayerReader, misspelt_sections, search_layers, unknown_keys
 from .keys import resolve_secret, substitute
-from .layers import LayerReader, misspelt_sections, search_layers, unknown_keys
 from .services import STORED_AS, canonical, is_known
 
 

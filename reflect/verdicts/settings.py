@@ -8,11 +8,11 @@ For a quick try the environment will do, and then the configuration's model is n
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ...bank.config import DEFAULT_AGENT, Configuration
-from ...bank.embeddings.layers import LayerReader, unknown_keys
+from ...bank.layers import LayerReader, Setting, section_layers, unknown_keys
 from .chat import TIMEOUT
 
 PROVIDERS = ("openai-compatible", "llama", "none")
@@ -47,11 +47,15 @@ class ModelSettings(NamedTuple):
 
 
 def read_settings(
-    configuration: Configuration | None, agent: str, environ: Mapping[str, str] | None = None
+    configuration: Configuration | None,
+    agent: str,
+    environ: Mapping[str, str] | None = None,
+    effective: list[Setting] | None = None,
 ) -> tuple[ModelSettings, list[str]]:
     """The settings of ``agent`` ("": main), and the warnings to show, one line each.
 
-    ``environ`` (by default the process's own) fills in ``${VAR}``. Raises ``MemoryFault`` for a value of a wrong type.
+    ``environ`` (by default the process's own) fills in ``${VAR}``; ``effective`` takes down what is read. Raises
+    ``MemoryFault`` for a value of a wrong type.
     """
     environ = os.environ if environ is None else environ
     from_environment = _from_environment(environ)
@@ -59,7 +63,7 @@ def read_settings(
         return from_environment or ModelSettings(), []
     warnings: list[str] = []
     layers: list[tuple[str, dict[str, Any]]] = []
-    for place, reflect in _places(configuration, agent or DEFAULT_AGENT):
+    for place, reflect in section_layers(configuration, agent or DEFAULT_AGENT, "memory.reflect"):
         warnings += unknown_keys(reflect, _KNOWN, place, configuration)
         model = reflect.get("model")
         if model is not None and not isinstance(model, dict):
@@ -68,7 +72,7 @@ def read_settings(
             layers.append((f"{place}.model", model))
     if not layers:
         return ModelSettings(), warnings
-    reader = LayerReader(configuration, layers, environ, warnings)
+    reader = LayerReader(configuration, layers, environ, warnings, PLACE, effective)
     (provider, where), (model_path, _), (base_url, _) = map(reader.text, ("provider", "modelPath", "baseUrl"))
     key, _, problem = reader.secret("apiKey")
     if not key and not problem:
@@ -112,26 +116,3 @@ def _from_environment(environ: Mapping[str, str]) -> ModelSettings | None:
         missing = "" if model else f"{_ENVIRONMENT}BASE_URL is set, {_ENVIRONMENT}MODEL is not; set it too"
         return ModelSettings("openai-compatible", model, base, key, problem=missing)
     return None
-
-
-def _places(configuration: Configuration, agent: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(key path, object) of every ``memory.reflect`` that may speak of ``agent``, the nearest first."""
-    owners: list[tuple[str, Any]] = [
-        (f"agents.entries.{name}.", entry)
-        for name, entry in configuration.object_at("agents.entries").items()
-        if name.casefold() == agent.casefold()
-    ]
-    for position, entry in enumerate(configuration.list_at("agents.list")):
-        if isinstance(entry, dict) and str(entry.get("id", "")).casefold() == agent.casefold():
-            owners.append((f"agents.list[{position}].", entry))
-    owners += [("", configuration.values), ("agents.defaults.", configuration.object_at("agents.defaults"))]
-    for prefix, value in owners:
-        found, place = value, prefix.rstrip(".")
-        for key in ("memory", "reflect"):
-            if found is not None and not isinstance(found, dict):
-                raise configuration.wrong_type(place, "an object", found)
-            found, place = (found or {}).get(key), f"{place}.{key}".lstrip(".")
-        if found is not None and not isinstance(found, dict):
-            raise configuration.wrong_type(place, "an object", found)
-        if found:
-            yield place, found
