@@ -51,7 +51,7 @@ def run(root: str, agent: str) -> int:
 
     try:
         configuration = read_configuration(os.environ)
-        workspace = Workspace.open(root, models=Models.configured(configuration, agent))
+        workspace = Workspace.configured(root, configuration, agent)
         threading.Thread(target=_watch, args=(workspace, configuration), daemon=True).start()
         sync(workspace)
         fill_chosen(workspace, role="background")

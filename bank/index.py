@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from .driver import Connection, DatabaseError, OperationalError, connect, connect_to_read, load_vectors
 from .errors import Busy, MemoryFault, fault_of
 from .schema import create, fingerprint
-from .workspace import Workspace
+from .workspace import APPLICATION_ID, Workspace
 
 #: Bytes; the codes of vectors are read in long rows, which larger pages serve quicker.
 PAGE_SIZE = 16_384
-SET_ASIDE = "index.sqlite.set-aside"
+SET_ASIDE = ".set-aside"
 
 
 class IndexUnusable(Exception):
@@ -56,12 +56,14 @@ def open_to_write(workspace: Workspace) -> tuple[Connection, str]:
     note = ""
     try:
         os.makedirs(workspace.index_dir, exist_ok=True)
+        os.makedirs(os.path.dirname(workspace.index_path), exist_ok=True)
         if os.path.exists(workspace.index_path):
             try:
                 return _opened(workspace), ""
             except IndexUnusable as problem:
                 set_aside(workspace)
-                note = f"the index {problem}; it was set aside as .memory/{SET_ASIDE} and built again"
+                aside = workspace.relative(workspace.index_path + SET_ASIDE)
+                note = f"the index {problem}; it was set aside as {aside} and built again"
         return _created(workspace), note
     except OSError as error:
         raise fault_of(error, "cannot write the index", workspace.index_dir) from None
@@ -77,7 +79,7 @@ def set_aside(workspace: Workspace) -> None:
     """Move the index out of the way, with what SQLite keeps beside it. The caller holds the writer lock."""
     try:
         with contextlib.suppress(FileNotFoundError):
-            os.replace(workspace.index_path, os.path.join(workspace.index_dir, SET_ASIDE))
+            os.replace(workspace.index_path, workspace.index_path + SET_ASIDE)
         for tail in ("-wal", "-shm", "-journal"):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(workspace.index_path + tail)
@@ -116,17 +118,22 @@ def _code(error: DatabaseError) -> int:
 
 
 def remove(workspace: Workspace) -> list[str]:
-    """Delete the index and what was set aside; returns the names that were there. The lock files stay."""
-    names = [SET_ASIDE, *(f"index.sqlite{tail}" for tail in ("", "-wal", "-shm", "-journal"))]
+    """Delete the indexes (of all extra paths) and what was set aside; the paths that were there. Lock files stay."""
+    from glob import escape, glob
+
+    stems = [workspace.index_path, *glob(os.path.join(escape(workspace.index_dir), "index*.sqlite"))]
+    stems += [stem.removesuffix(SET_ASIDE) for stem in glob(os.path.join(escape(workspace.index_dir), f"*{SET_ASIDE}"))]
     removed = []
-    for name in names:
-        try:
-            os.unlink(os.path.join(workspace.index_dir, name))
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except OSError as error:
-            raise fault_of(error, "cannot delete", f".memory/{name}") from None
-        removed.append(f".memory/{name}")
+    for stem in sorted(set(stems)):
+        for tail in (SET_ASIDE, "", "-wal", "-shm", "-journal"):
+            shown = workspace.relative(stem + tail)
+            try:
+                os.unlink(stem + tail)
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError as error:
+                raise fault_of(error, "cannot delete", shown) from None
+            removed.append(shown)
     return removed
 
 
@@ -150,6 +157,7 @@ def _created(workspace: Workspace) -> Connection:
     try:
         connection = connect(workspace.index_path)
         connection.execute(f"PRAGMA page_size={PAGE_SIZE}")
+        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
         _load_vectors(connection, workspace)

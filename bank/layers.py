@@ -149,6 +149,14 @@ class LayerReader:
             raise self._configuration.wrong_type(path, expected, value)
         return value, path
 
+    def place(self, key: str) -> str:
+        """The key path that ``key`` is read from, "" where nobody says."""
+        return self._nearest(key)[1]
+
+    def filled(self, place: str, text: str) -> str:
+        """``text``, which stands at ``place``, with its variables filled in."""
+        return self._filled(place, place, text)
+
     def text(self, key: str, default: str = "") -> tuple[str, str]:
         """(the text with its variables filled in, its key path); ``default`` where there is none."""
         value, path = self._typed(key, "a string", lambda found: isinstance(found, str))

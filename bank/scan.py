@@ -9,6 +9,7 @@ import re
 import stat
 from typing import NamedTuple
 
+from .path_patterns import path_pattern
 from .workspace import CORE_NAMES, Workspace
 
 _ROOT_FILES = (*CORE_NAMES, "USER.md")
@@ -53,11 +54,14 @@ def scan(workspace: Workspace) -> Scan:
         else:
             _walk(place, folder, files, unread)
     for extra in workspace.extra_paths:
-        place = os.path.normpath(os.path.join(root, extra))
+        place = os.path.normpath(os.path.join(root, extra.path))
+        if os.path.islink(place):
+            continue
         if os.path.isfile(place):
-            _add_file(place, workspace.relative(place), files, unread, seen)
+            if place.endswith(".md"):
+                _add_file(place, workspace.relative(place), files, unread, seen)
         elif os.path.isdir(place):
-            _walk(place, workspace.relative(place), files, unread)
+            _walk(place, workspace.relative(place), files, unread, extra.pattern)
         else:
             # A disk that is not mounted says nothing about what is on it.
             unread.append(workspace.relative(place))
@@ -78,7 +82,10 @@ def _add_file(path: str, name: str, files: dict[str, Seen], unread: list[str], s
         files[name] = _seen(status)
 
 
-def _walk(top: str, prefix: str, files: dict[str, Seen], unread: list[str]) -> None:
+def _walk(top: str, prefix: str, files: dict[str, Seen], unread: list[str], pattern: str = "") -> None:
+    """Add what lies below ``top``, shown below ``prefix``; with a ``pattern`` only what it matches below ``top``."""
+    matches = path_pattern(pattern).fullmatch if pattern else None
+    cut = len(prefix) + 1 if prefix else 0
     pending = [(top, prefix)]
     while pending:
         folder, prefix = pending.pop()
@@ -88,6 +95,8 @@ def _walk(top: str, prefix: str, files: dict[str, Seen], unread: list[str]) -> N
                 for entry in entries:
                     name = entry.name
                     if name.endswith(".md"):
+                        if matches and not matches((start + name)[cut:]):
+                            continue
                         if name[0] != "." and name.lower() not in _NOT_INDEXED:
                             _see(entry, start + name, files, unread)
                     elif name[0] != "." and entry.is_dir(follow_symlinks=False) and start + name != _TEMPLATES:

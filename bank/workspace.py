@@ -6,9 +6,12 @@ import os
 from collections.abc import Iterable
 from datetime import date
 
+from .config import Configuration
 from .embeddings.models import Models
 from .errors import MemoryFault, UsageFault, fault_of
 from .guard import PathNotAllowed, check_text, descend, refuse, split
+from .path_patterns import path_pattern
+from .search_settings import ExtraPath, SearchSettings, read_search
 
 __all__ = ["CORE_NAMES", "PathNotAllowed", "Workspace"]
 
@@ -18,33 +21,67 @@ ROOT_FILES = frozenset((*CORE_NAMES, "USER.md", "DREAMS.md"))
 ROOT_FOLDERS = frozenset(("memory", "bank"))
 
 
+#: The SQLite application id of an index: "OCM1".
+APPLICATION_ID = 0x4F434D31
+
+
 class Workspace:
-    """One workspace. ``root``: its real path. ``extra_paths``: further files or folders that may be read,
-    absolute or relative to the root, as configured. ``models``: what turns its passages into vectors."""
+    """One workspace. ``root``: its real path. ``extra_paths``: further files or folders that may be read, absolute or
+    relative to the root: those of ``settings`` and any that are given besides. ``models``: what turns its passages into
+    vectors. ``settings``: how it is searched. ``warnings``: lines for a person about settings that mean nothing
+    (the models have their own)."""
 
-    __slots__ = ("_given", "_inner", "_outer", "extra_paths", "models", "root")
+    __slots__ = ("_given", "_inner", "_outer", "extra_paths", "index_path", "models", "root", "settings", "warnings")
 
-    def __init__(self, root: str, extra_paths: Iterable[str] = (), models: Models | None = None) -> None:
+    def __init__(
+        self,
+        root: str,
+        extra_paths: Iterable[str | ExtraPath] = (),
+        models: Models | None = None,
+        settings: SearchSettings | None = None,
+    ) -> None:
         self.models = models or Models()
+        self.settings = settings or SearchSettings()
+        self.warnings: tuple[str, ...] = ()
         self._given = os.path.abspath(root)
         self.root = os.path.realpath(root)
-        self.extra_paths = tuple(extra_paths)
-        inner: list[tuple[str, ...]] = []
-        outer: list[tuple[str, str]] = []
+        more = (ExtraPath(extra) if isinstance(extra, str) else extra for extra in extra_paths)
+        self.extra_paths = tuple(dict.fromkeys((*self.settings.extra_paths, *more)))
+        inner: list[tuple[tuple[str, ...], str]] = []
+        outer: list[tuple[str, str, str]] = []
         for extra in self.extra_paths:
-            place = os.path.normpath(os.path.join(self.root, extra))
+            place = os.path.normpath(os.path.join(self.root, extra.path))
             below = self._below_root(place)
             if below is None:
-                outer.append((place, os.path.realpath(place)))
+                outer.append((place, os.path.realpath(place), extra.pattern))
             else:
-                inner.append(tuple(part for part in below.split("/") if part))
+                inner.append((tuple(part for part in below.split("/") if part), extra.pattern))
         self._inner, self._outer = tuple(inner), tuple(outer)
+        self.index_path = self._place_of_index()
 
     def __repr__(self) -> str:
         return f"Workspace({self.root!r})"
 
     @classmethod
-    def open(cls, path: str, extra_paths: Iterable[str] = (), models: Models | None = None) -> Workspace:
+    def configured(
+        cls, path: str, configuration: Configuration, agent: str, extra_paths: Iterable[str] = ()
+    ) -> Workspace:
+        """The workspace at ``path`` with the models and the settings that ``configuration`` says for ``agent``. Raises
+        ``MemoryFault`` as ``open`` does, and for a value of a wrong type."""
+        models = Models.configured(configuration, agent)
+        settings, warnings = read_search(configuration, agent)
+        workspace = cls.open(path, extra_paths, models, settings)
+        workspace.warnings += tuple(warnings)
+        return workspace
+
+    @classmethod
+    def open(
+        cls,
+        path: str,
+        extra_paths: Iterable[str | ExtraPath] = (),
+        models: Models | None = None,
+        settings: SearchSettings | None = None,
+    ) -> Workspace:
         """The workspace at ``path``; raises ``MemoryFault`` when there is none, or none that can be read."""
         if not path:
             raise UsageFault("the workspace path is empty", remedy="give a folder with --workspace")
@@ -67,7 +104,7 @@ class Workspace:
             raise fault_of(error, "the workspace cannot be read", path) from None
         except ValueError:
             raise UsageFault("the workspace path holds a character that no path can hold", path) from None
-        return cls(path, extra_paths, models)
+        return cls(path, extra_paths, models, settings)
 
     # Layout
 
@@ -76,9 +113,23 @@ class Workspace:
         """The folder of everything that can be built again."""
         return os.path.join(self.root, ".memory")
 
-    @property
-    def index_path(self) -> str:
-        return os.path.join(self.index_dir, "index.sqlite")
+    def _place_of_index(self) -> str:
+        """The index file: where ``store.path`` says, else below ``index_dir``. Agents of one workspace with other extra
+        paths have an index each, so that none sees another's. A file that another program made is left alone."""
+        configured = self.settings.store_path
+        if configured:
+            place = os.path.normpath(os.path.join(self.root, configured))
+            if is_ours_or_free(place):
+                return place
+            self.warnings = (
+                f"memory.search.store.path: {place} was made by another program; the index lies in .memory/ instead",
+            )
+        name = "index.sqlite"
+        if self.extra_paths:
+            from hashlib import sha256
+
+            name = f"index-{sha256(repr(self.extra_paths).encode('utf-8', 'replace')).hexdigest()[:8]}.sqlite"
+        return os.path.join(self.index_dir, name)
 
     @property
     def lock_path(self) -> str:
@@ -147,11 +198,11 @@ class Workspace:
                 rest = _below(place, anchor)
                 if rest is not None and self._allows(parts := split(rest)):
                     return self.root, parts
-            for anchors in self._outer:
-                for anchor in anchors:
+            for given, real, pattern in self._outer:
+                for anchor in (given, real):
                     rest = _below(place, anchor)
-                    if rest is not None:
-                        return anchors[1], split(rest)
+                    if rest is not None and (not rest or path_pattern(pattern).fullmatch(rest)):
+                        return real, split(rest)
             refuse("it lies outside the workspace", written)
         parts = split(written)
         if not self._allows(parts):
@@ -163,7 +214,11 @@ class Workspace:
             return False
         if (len(parts) == 1 and parts[0] in ROOT_FILES) or (len(parts) > 1 and parts[0] in ROOT_FOLDERS):
             return True
-        return any(parts[: len(extra)] == extra for extra in self._inner)
+        return any(
+            parts[: len(extra)] == extra
+            and (parts == extra or path_pattern(pattern).fullmatch("/".join(parts[len(extra) :])))
+            for extra, pattern in self._inner
+        )
 
     def _core_spelling(self, name: str) -> str:
         """``name``, or its twin where the disk ignores case and spells the file so."""
@@ -190,3 +245,15 @@ def _below(place: str, anchor: str) -> str | None:
     if not same or (rest and not rest.startswith("/")):
         return None
     return rest.lstrip("/")
+
+
+def is_ours_or_free(path: str) -> bool:
+    """Whether no file is at ``path``, or an index of ours (by the application id in SQLite's header, bytes 68-71)."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(72)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return not head or head[68:72] == APPLICATION_ID.to_bytes(4, "big")

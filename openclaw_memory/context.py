@@ -8,7 +8,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from .bank.config import Configuration, WorkspaceChoice, find_workspace, read_configuration
-from .bank.embeddings.models import Models
 from .bank.errors import UsageFault
 from .bank.workspace import Workspace
 
@@ -22,8 +21,8 @@ def choose(workspace: str = "", agent: str = "", configuration: Configuration | 
 
 
 def open_workspace(workspace: str = "", agent: str = "") -> Workspace:
-    """The workspace that is meant, with the models that are configured for the agent. Raises ``MemoryFault`` where
-    there is none, or where the configuration is broken."""
+    """The workspace that is meant, with the models and settings that are configured for the agent. Raises
+    ``MemoryFault`` where there is none, or where the configuration is broken."""
     return open_chosen(workspace, agent)[1]
 
 
@@ -31,7 +30,7 @@ def open_chosen(workspace: str = "", agent: str = "") -> tuple[WorkspaceChoice, 
     """The same, with why it is that one."""
     configuration = read_configuration(os.environ)
     choice = choose(workspace, agent, configuration)
-    return choice, Workspace.open(choice.path, models=Models.configured(configuration, choice.agent))
+    return choice, Workspace.configured(choice.path, configuration, choice.agent)
 
 
 def read_now(given: str) -> datetime:

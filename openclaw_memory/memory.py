@@ -8,7 +8,6 @@ from datetime import date, datetime
 from typing import Any
 
 from .bank.config import DEFAULT_AGENT, read_configuration
-from .bank.embeddings.models import Models
 from .bank.errors import UsageFault
 from .bank.journal import retain
 from .bank.model_space import fill_chosen
@@ -29,9 +28,9 @@ class Memory:
     """
 
     def __init__(self, path: str, *, extra_paths: Sequence[str] = (), agent: str = DEFAULT_AGENT) -> None:
-        """``agent``: whose models the configuration (``openclaw.json``, if there is one) is asked for."""
-        models = Models.configured(read_configuration(os.environ), agent)
-        self.workspace = Workspace.open(os.path.expanduser(path), extra_paths, models)
+        """``agent``: whose models and settings the configuration (``openclaw.json``, if there is one) is asked for."""
+        configuration = read_configuration(os.environ)
+        self.workspace = Workspace.configured(os.path.expanduser(path), configuration, agent, extra_paths)
 
     def recall(
         self,

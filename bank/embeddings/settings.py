@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..config import Configuration
-from ..layers import LayerReader, misspelt_sections, search_layers, unknown_keys
+from ..layers import LayerReader, Setting, misspelt_sections, search_layers, unknown_keys
 from .keys import resolve_secret, substitute
 from .services import STORED_AS, canonical, is_known
 
@@ -96,29 +96,50 @@ _KNOWN: dict[str, Any] = {
     },
     "local": dict.fromkeys(("modelPath", "modelCacheDir", "contextSize")),
     "cache": dict.fromkeys(("enabled", "maxEntries")),
-    "store": {**dict.fromkeys(("driver", "path", "fts")), "vector": dict.fromkeys(("enabled", "extensionPath"))},
+    "store": {
+        **dict.fromkeys(("driver", "path")),
+        "fts": dict.fromkeys(("tokenizer",)),
+        "vector": dict.fromkeys(("enabled", "extensionPath")),
+    },
     "rerank": {"model": None},
-    **dict.fromkeys(("sources", "extraPaths", "query", "sync", "chunking", "experimental", "multimodal", "qmd")),
-    "rememberAcrossConversations": None,
+    "query": {
+        **dict.fromkeys(("maxResults", "minScore")),
+        "hybrid": {
+            **dict.fromkeys(("enabled", "vectorWeight", "textWeight", "candidateMultiplier")),
+            "mmr": dict.fromkeys(("enabled", "lambda")),
+            "temporalDecay": dict.fromkeys(("enabled", "halfLifeDays")),
+        },
+    },
+    "sync": {
+        **dict.fromkeys(("onSessionStart", "onSearch", "watch", "watchDebounceMs", "interval", "intervalMinutes")),
+        **dict.fromkeys(("embeddingBatchTimeoutSeconds",)),
+        "sessions": dict.fromkeys(("deltaBytes", "deltaMessages", "postCompactionForce")),
+    },
+    "experimental": {"sessionMemory": None},
+    **dict.fromkeys(("sources", "extraPaths", "chunking", "multimodal", "qmd", "rememberAcrossConversations")),
 }
 
 
 def read_settings(
-    configuration: Configuration, agent: str, environ: Mapping[str, str] | None = None
+    configuration: Configuration,
+    agent: str,
+    environ: Mapping[str, str] | None = None,
+    effective: list[Setting] | None = None,
 ) -> tuple[EmbeddingSettings, list[str]]:
     """The settings of ``agent``, and the warnings to show, one line each.
 
-    ``environ`` (by default the process's own) fills in ``${VAR}``. Raises ``MemoryFault`` for a value of a wrong type.
+    ``environ`` (by default the process's own) fills in ``${VAR}``; ``effective`` takes down what is read. Raises
+    ``MemoryFault`` for a value of a wrong type.
     """
     configured = bool(configuration.path or configuration.values)
-    if not configuration.values:
+    if not configuration.values and effective is None:
         return EmbeddingSettings(configured=configured), []
     environ = os.environ if environ is None else environ
     layers = search_layers(configuration, agent)
     warnings = list(misspelt_sections(configuration, agent))
     for place, layer in layers:
         warnings += unknown_keys(layer, _KNOWN, place, configuration)
-    reader = LayerReader(configuration, layers, environ, warnings)
+    reader = LayerReader(configuration, layers, environ, warnings, "memory.search", effective)
     endpoints = _endpoints(configuration, environ)
     provider, where = reader.text("provider")
     provider = canonical(provider) or "auto"

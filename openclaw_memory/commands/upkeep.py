@@ -148,7 +148,7 @@ def _embeddings(bank: Bank, filled: FillReport | None) -> dict[str, Any]:
         "model": choice.embedder.model if choice.embedder else None,
         "reason": choice.reason,
         "fallbackFrom": choice.fallback_from or None,
-        "warnings": [*bank.models.warnings, *([choice.warning] if choice.warning else [])],
+        "warnings": [*bank.warnings, *bank.models.warnings, *([choice.warning] if choice.warning else [])],
     }
     if filled:
         told |= {"embedded": filled.embedded, "cached": filled.cached, "pending": filled.pending}
@@ -296,7 +296,7 @@ def reset_command(yes: bool, embeddings: bool, workspace: str, agent: str, as_js
     from ..bank.files import writer_lock
     from ..bank.index import remove
 
-    bank = Bank.open(choose(workspace, agent).path)
+    bank = open_workspace(workspace, agent)
     if not yes:
         if not sys.stdin.isatty():
             raise UsageFault("reset asks first, and nobody is there to answer", remedy="add --yes")

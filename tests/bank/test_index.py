@@ -125,7 +125,7 @@ def test_an_unusable_index_is_set_aside_once_and_built_again_with_one_note(works
     assert "set aside" in warnings[0]
     assert "\n" not in warnings[0]
     assert "; the index" not in warnings[0]
-    assert Path(workspace.index_dir, SET_ASIDE).read_bytes() == spoiled
+    assert Path(workspace.index_path + SET_ASIDE).read_bytes() == spoiled
     assert answers(workspace) == (before, [])
 
 
@@ -189,7 +189,7 @@ def test_an_index_that_lacks_a_table_is_built_again(workspace: Workspace, table:
 def test_a_wrong_statement_costs_no_index(workspace: Workspace) -> None:
     with pytest.raises(MemoryFault, match="syntax error"):
         ask_fresh(workspace, lambda connection: connection.execute("SELEC 1"))
-    assert not Path(workspace.index_dir, SET_ASIDE).exists()
+    assert not Path(workspace.index_path + SET_ASIDE).exists()
 
 
 def test_an_index_that_cannot_be_mended_is_one_line(workspace: Workspace) -> None:
@@ -263,9 +263,9 @@ def test_only_the_last_index_is_kept_aside(workspace: Workspace) -> None:
     for filling in (b"first" * 1000, b"second" * 1000):
         replace(workspace, filling)
         sync(workspace)
-    assert Path(workspace.index_dir, SET_ASIDE).read_bytes() == b"second" * 1000
+    assert Path(workspace.index_path + SET_ASIDE).read_bytes() == b"second" * 1000
     kept = [name for name in os.listdir(workspace.index_dir) if "aside" in name]
-    assert kept == [SET_ASIDE]
+    assert kept == [f"index.sqlite{SET_ASIDE}"]
 
 
 def test_removing_leaves_the_lock_and_is_no_fault_when_nothing_is_there(workspace: Workspace) -> None:
@@ -377,7 +377,7 @@ def test_an_index_that_can_only_be_read_is_one_clear_line(lent: Path, somebody: 
     with somebody(), pytest.raises(MemoryFault, match=r"readonly.*check who owns it") as caught:
         sync(workspace)
     assert "\n" not in str(caught.value)
-    assert not Path(workspace.index_dir, SET_ASIDE).exists()
+    assert not Path(workspace.index_path + SET_ASIDE).exists()
 
 
 # Reading never writes

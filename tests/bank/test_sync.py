@@ -398,7 +398,7 @@ def test_one_core_file_under_two_names_is_read_once(workspace: Workspace) -> Non
     assert sync(workspace).added == ["MEMORY.md"]
 
 
-def test_extra_paths_are_indexed_until_they_are_no_longer_configured(tmp_path: Path) -> None:
+def test_who_has_other_extra_paths_has_another_index(tmp_path: Path) -> None:
     root, outer = tmp_path / "root", tmp_path / "outer"
     root.mkdir()
     workspace = Workspace.open(str(root), ["docs", "README.md", str(outer)])
@@ -408,7 +408,10 @@ def test_extra_paths_are_indexed_until_they_are_no_longer_configured(tmp_path: P
     (outer / "d.md").write_text("- words", encoding="utf-8")
     outside = (outer / "d.md").as_posix()
     assert sync(workspace).added == sorted(["README.md", "docs/b.md", "memory/a.md", outside])
-    assert sync(Workspace.open(str(root))).removed == sorted(["README.md", "docs/b.md", outside])
+    other = Workspace.open(str(root))
+    assert sync(other).added == ["memory/a.md"]
+    assert other.index_path != workspace.index_path
+    assert not sync(workspace).added
 
 
 def test_the_workspace_itself_can_be_an_extra_path(tmp_path: Path) -> None:
@@ -642,7 +645,7 @@ def test_a_program_that_locks_the_database_is_waited_for_and_costs_no_index(
     finally:
         other.close()
     assert sync(workspace).added == ["memory/new.md"]
-    assert not Path(workspace.index_dir, index_module.SET_ASIDE).exists()
+    assert not Path(workspace.index_path + index_module.SET_ASIDE).exists()
 
 
 def test_a_full_disk_is_one_line_and_costs_no_index(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -662,7 +665,7 @@ def test_a_full_disk_is_one_line_and_costs_no_index(workspace: Workspace, monkey
     assert "\n" not in str(caught.value)
     monkeypatch.undo()
     assert rows(workspace, "SELECT count(*) FROM files") == [3]
-    assert not Path(workspace.index_dir, index_module.SET_ASIDE).exists()
+    assert not Path(workspace.index_path + index_module.SET_ASIDE).exists()
     assert len(sync(workspace).added) == 57
 
 
@@ -706,4 +709,4 @@ def test_many_processes_at_once_neither_lose_nor_corrupt(workspace: Workspace) -
     assert rows(workspace, "SELECT count(*) FROM files") == [16]
     assert not sync(workspace).changed
     check_integrity(workspace)
-    assert not Path(workspace.index_dir, index_module.SET_ASIDE).exists()
+    assert not Path(workspace.index_path + index_module.SET_ASIDE).exists()

@@ -231,6 +231,7 @@ def test_a_typing_error_is_said_with_what_was_meant() -> None:
         "memory.search.remote.batch.enable: no such setting",
         "memory.search.flavour: no such setting",
         "memory.search.store.vector.extension_path: no such setting",
+        "memory.search.query.anything: no such setting",
     ]
     assert "did you mean memory.search.provider?" in warnings[0]
     assert "did you mean memory.search.remote.baseUrl?" in warnings[1]
