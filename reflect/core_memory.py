@@ -1,34 +1,51 @@
-"""What a person has agreed to, added to the core memory: bullets under one heading, within the core's budget."""
+"""The core memory's one way in: read, edit, check, write.
+
+Whoever writes to it, a person at the command line, an agent's tool, what was promoted or what a person ticked on
+reflect's page, comes through here: under the lock of whoever appends to the logs, against the rules of ``core_rules``,
+as a whole or not at all, and refused where the file is not any more what was read.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
-from ..bank.errors import MemoryFault
-from ..bank.files import (
-    BOM,
-    ChangedMeanwhile,
-    FileMissing,
-    FileText,
-    decode,
-    newline_of,
-    read_text,
-    write_atomic,
-    writer_lock,
-)
+from ..bank.errors import UsageFault
+from ..bank.files import ChangedMeanwhile, FileMissing, FileText, decode, read_text, write_atomic, writer_lock
 from ..bank.workspace import Workspace
-from ..parsers.lines import Lines, read_lines
-from ..parsers.secrets import looks_secret
+from ..parsers.lines import read_lines
+from . import core_edits as edits
+from .core_bullets import HEADING, with_bullet
+from .core_rules import CoreRefused, Edit, applied, check, check_readable
+from .core_sections import BUDGET, Core, Usage, budget_of
 from .suggestion_lines import Proposal
 
-HEADING = "Learned"
-#: Characters of the whole file; ``budget: 6000`` in its front matter says another number.
-BUDGET = 4000
+__all__ = ["BUDGET", "HEADING", "Added", "Written", "add_to_core", "budget_of", "with_bullet"]
+
 _ATTEMPTS = 5
-_HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})\s+(?P<title>.*?)(?:\s+#+)?\s*$")
-_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,9}[.)])\s")
+
+
+class Written(NamedTuple):
+    """What an edit came to. ``path``: of the core, relative to the workspace. ``hash``: of the file by now, as
+    ``core_sections.hash_of`` makes it. ``section``: the heading that it stands under, "" above all. ``first``,
+    ``last``: the lines (1-based) of the text, 0 where lines were only taken out. ``changed``: false where the text
+    stood there already."""
+
+    path: str
+    hash: str
+    usage: Usage
+    section: str
+    first: int
+    last: int
+    changed: bool
+
+    @property
+    def citation(self) -> str:
+        """``MEMORY.md#L5`` or ``MEMORY.md#L5-L7``, "" where nothing was added."""
+        if not self.first:
+            return ""
+        return f"{self.path}#L{self.first}" + (f"-L{self.last}" if self.last > self.first else "")
 
 
 class Added(NamedTuple):
@@ -38,6 +55,66 @@ class Added(NamedTuple):
     path: str
     keys: tuple[str, ...]
     problems: dict[str, str]
+
+
+def core_name(workspace: Workspace) -> str:
+    """The core's path, relative to the workspace, whether there is one or not."""
+    return workspace.relative(workspace.core_path())
+
+
+def read_core(workspace: Workspace) -> Core:
+    """The core as it is; an empty one where there is no file."""
+    try:
+        return Core(read_text(workspace.resolve(core_name(workspace))).data)
+    except FileMissing:
+        return Core(b"")
+
+
+def append_to_core(
+    workspace: Workspace, text: str, section: str = "", *, expect_hash: str = "", timeout: float = 10.0
+) -> Written:
+    """Put ``text`` at the end of a section (``Learned`` for ""), which is made where it is missing.
+
+    Text that stands there already, line for line, changes nothing. ``expect_hash``: of the file that the caller has
+    read; another one refuses. ``timeout``: seconds to wait for other writers. Raises ``CoreRefused`` where a rule is
+    against it, ``UsageFault`` for an empty text, ``Busy``, ``PathNotAllowed`` and ``MemoryFault`` where the file cannot
+    be written.
+    """
+    return _edit(workspace, lambda core, path: edits.append(core, section, text, path), expect_hash, timeout)
+
+
+def replace_in_core(
+    workspace: Workspace, old: str, new: str, *, section: str = "", expect_hash: str = "", timeout: float = 10.0
+) -> Written:
+    """Put ``new`` where ``old`` stands exactly once, in the file or in a section. Raises as ``append_to_core`` does;
+    ``CoreRefused`` with the lines where ``old`` stands in several places, or with the nearest where it stands in
+    none."""
+    return _edit(workspace, lambda core, path: edits.replace(core, old, new, section, path), expect_hash, timeout)
+
+
+def insert_into_core(
+    workspace: Workspace,
+    text: str,
+    *,
+    line: int | None = None,
+    after: str = "",
+    section: str = "",
+    expect_hash: str = "",
+    timeout: float = 10.0,
+) -> Written:
+    """Put ``text`` as lines of their own below a line of the file (1-based, 0 for the top), or below the one where
+    the text ``after`` ends, which must stand there exactly once. Raises as ``append_to_core`` does."""
+    return _edit(
+        workspace, lambda core, path: edits.insert(core, text, line, after, section, path), expect_hash, timeout
+    )
+
+
+def rethink_core(
+    workspace: Workspace, section: str, text: str, *, expect_hash: str = "", timeout: float = 10.0
+) -> Written:
+    """Put ``text`` in the place of all that stands in a section (``core_edits.rethink``); "" empties it. Raises as
+    ``append_to_core`` does."""
+    return _edit(workspace, lambda core, path: edits.rethink(core, section, text, path), expect_hash, timeout)
 
 
 def add_to_core(
@@ -54,109 +131,97 @@ def add_to_core(
     than its budget is not added, what is shorter still may be. Raises ``Busy`` when the lock is not had in ``timeout``
     seconds, ``PathNotAllowed`` and ``MemoryFault`` when the core cannot be written.
     """
-    name = workspace.relative(workspace.core_path())
+    name = core_name(workspace)
     if not proposals:
         return Added(name, (), {})
-    path = workspace.resolve(name)
-    with writer_lock(workspace.journal_lock_path, timeout, "adding to the core memory"):
-        for attempt in range(_ATTEMPTS):
-            old: FileText | None
+    keys: list[str] = []
+    problems: dict[str, str] = {}
+
+    def add(core: Core, path: str) -> bytes:
+        keys.clear()
+        problems.clear()
+        for one in proposals:
+            bullet = f"- {one.text} ({one.citation})"
+            if bullet in (line.strip() for line in read_lines(decode(core.data)).plain):
+                keys.append(one.key)
+                continue
             try:
-                old = read_text(path)
-            except FileMissing:
-                old = None
-            data, keys, problems = _with(old.data if old else b"", proposals, heading, budget, name)
-            if data == (old.data if old else b""):
-                break
-            try:
-                write_atomic(path, data, old.stamp if old else None)
-            except ChangedMeanwhile:
-                if attempt == _ATTEMPTS - 1:
-                    raise
+                core = check(core, with_bullet(core.data, bullet, heading), path, bullet)
+            except CoreRefused as refused:
+                problems[one.key] = refused.what.removeprefix("not written: ")
             else:
-                break
+                keys.append(one.key)
+        return core.data
+
+    with _core_lock(workspace, timeout):
+        _rewrite(workspace, add, budget)
     return Added(name, tuple(keys), problems)
 
 
-def _with(
-    data: bytes, proposals: Sequence[Proposal], heading: str, budget: int, name: str
-) -> tuple[bytes, list[str], dict[str, str]]:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise MemoryFault("not added: the core memory is UTF-16", name, "save it as UTF-8")
-    most = budget_of(decode(data), budget)
-    keys: list[str] = []
-    problems: dict[str, str] = {}
-    for one in proposals:
-        bullet = f"- {one.text} ({one.citation})"
-        if looks_secret(one.text):
-            problems[one.key] = "it looks like a key or a password"
-            continue
-        if bullet in (line.strip() for line in read_lines(decode(data)).plain):
-            keys.append(one.key)
-            continue
-        more = with_bullet(data, bullet, heading)
-        size = len(decode(more))
-        if size > most:
-            problems[one.key] = f"{name} would have {size:,} of {most:,} characters"
+def _edit(workspace: Workspace, make: Callable[[Core, str], Edit], expect_hash: str, timeout: float) -> Written:
+    path = core_name(workspace)
+    expected = expect_hash.strip().casefold()
+    if expected and (len(expected) != 16 or set(expected) - set("0123456789abcdef")):
+        raise UsageFault(f"{expect_hash!r} is no hash of the core memory", remedy="give the one that an answer had")
+    made: Edit | None = None
+    old = Core(b"")
+
+    def change(core: Core, _: str) -> bytes:
+        nonlocal made, old
+        check_readable(core, path)
+        if expected and core.hash != expected:
+            raise CoreRefused(
+                "changed",
+                f"not written: the core memory has changed since it was read (it is {core.hash} now)",
+                path,
+                "read it again with `openclaw memory core show`",
+            )
+        made, old = make(core, path), core
+        return check(core, applied(core, made), path, made.new, made.line).data
+
+    with _core_lock(workspace, timeout):
+        core = _rewrite(workspace, change, BUDGET)
+    assert made is not None
+    first, last = _lines_of(core, made)
+    section = core.section_at(first).name if first else made.section
+    return Written(path, core.hash, core.usage, section, first, last, core.data != old.data)
+
+
+def _lines_of(core: Core, edit: Edit) -> tuple[int, int]:
+    """The lines of the caller's text in the core as it is now; (0, 0) where it says nothing."""
+    if not edit.new.strip():
+        return 0, 0
+    start = edit.start + edit.at
+    return core.line_at(start), core.line_at(max(start, start + edit.size - 1))
+
+
+@contextmanager
+def _core_lock(workspace: Workspace, timeout: float) -> Iterator[None]:
+    with writer_lock(workspace.journal_lock_path, timeout, "writing the core memory"):
+        yield
+
+
+def _rewrite(workspace: Workspace, change: Callable[[Core, str], bytes], budget: int) -> Core:
+    """Write what ``change`` makes of the core, again where the file changed meanwhile; the core as it then is."""
+    name = core_name(workspace)
+    path = workspace.resolve(name)
+    for attempt in range(_ATTEMPTS):
+        old: FileText | None
+        try:
+            old = read_text(path)
+        except FileMissing:
+            old = None
+        before = old.data if old else b""
+        core = Core(before, budget)
+        check_readable(core, name)
+        data = change(core, name)
+        if data == before:
+            return core
+        try:
+            write_atomic(path, data, old.stamp if old else None)
+        except ChangedMeanwhile:
+            if attempt == _ATTEMPTS - 1:
+                raise
         else:
-            data = more
-            keys.append(one.key)
-    return data, keys, problems
-
-
-def budget_of(text: str, default: int = BUDGET) -> int:
-    """How many characters the core may have: ``budget`` of its front matter, where that is a number."""
-    given = read_lines(text).front.values.get("budget", "")
-    number = re.sub(r"(?<=\d)[_,. ](?=\d{3}\b)", "", given.strip()) if isinstance(given, str) else ""
-    return int(number) if re.fullmatch(r"[1-9]\d{0,8}", number) else default
-
-
-def with_bullet(data: bytes, bullet: str, heading: str = HEADING) -> bytes:
-    """The file with a bullet at the end of the section of that heading, which is made at the file's end where it is
-    missing. All other bytes stay; line ends are the file's own."""
-    if data in (b"", BOM):
-        return data + f"# Memory\n\n## {heading}\n\n{bullet}\n".encode()
-    lines = read_lines(decode(data))
-    index, in_section = _place(lines, heading)
-    above = lines.raw[index - 1] if index else ""
-    following = lines.raw[index] if index < len(lines.raw) else ""
-    if not in_section:
-        added = [*([""] if above.strip() else []), f"## {heading}", "", bullet]
-    elif _ITEM.match(above) or (above[:1].isspace() and above.strip()):
-        added = [bullet]
-    else:
-        added = ["", bullet]
-    if following.strip():
-        added.append("")
-    newline = newline_of(data)
-    block = newline.join(added).encode("utf-8", "replace")
-    pieces = data.split(b"\n")
-    if index < len(lines.raw):
-        return (
-            b"\n".join(pieces[:index])
-            + (b"\n" if index else b"")
-            + block
-            + newline.encode()
-            + b"\n".join(pieces[index:])
-        )
-    if data.endswith(b"\n"):
-        return data + block + newline.encode()
-    return data + newline.encode() + block
-
-
-def _place(lines: Lines, heading: str) -> tuple[int, bool]:
-    """Before which line (0-based) the bullet goes, and whether the heading's section ends there. What hides the rest of
-    the file (a fence or a comment that never ends) is not entered."""
-    end = len(lines.raw) if lines.open_at is None else lines.open_at
-    level = 0
-    place: int | None = None
-    for number in range(lines.front.end, end):
-        line = lines.plain[number]
-        found = None if lines.fenced[number] or lines.managed[number] else _HEADING.match(line)
-        if found and place is not None and len(found["marks"]) <= level:
-            break
-        if found and place is None and found["title"].casefold() == heading.casefold():
-            level, place = len(found["marks"]), number + 1
-        elif place is not None and lines.raw[number].strip() and not lines.managed[number]:
-            place = number + 1
-    return (end, False) if place is None else (place, True)
+            return Core(data, budget)
+    raise AssertionError("unreachable")
