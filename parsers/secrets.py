@@ -126,7 +126,7 @@ _PASSWORD_TOLD = re.compile(
 #: ``token=…``, ``api key: …``, ``CLIENT_SECRET="…"``; what is short or a plain number is a count or a name.
 _NAMED = re.compile(
     rf"""((?:{_SECRET_NAME})(?:[_-][A-Za-z_-]{{1,20}})?["'`*\\]{{0,4}}\s{{0,4}}(?::|=|：)[>=]?\s{{0,4}}[*\\]{{0,4}})"""
-    rf"""(?:{_VALUE}(?!\d{{0,12}}(?:[\s"'`,;&]|$)){_IN_VALUE}{{5,500}}))""",
+    rf"""(?:{_VALUE}(?!\d{{0,7}}(?:[\s"'`,;&]|$)){_IN_VALUE}{{5,500}}))""",
     re.IGNORECASE,
 )
 #: Several words make such a secret.
