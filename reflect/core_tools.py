@@ -89,6 +89,11 @@ def answer(workspace: Workspace, write: Callable[[], Written]) -> dict[str, Any]
         done = write()
     except MemoryFault as fault:
         return refusal(workspace, fault)
+    return written_json(done)
+
+
+def written_json(done: Written) -> dict[str, Any]:
+    """What a write came to."""
     return {
         "ok": True,
         "path": done.path,

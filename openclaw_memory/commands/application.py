@@ -9,7 +9,7 @@ import typer
 
 from .. import __version__
 from ..guarded import guarded
-from . import bench, facts, graph, places, reading, reflecting, retaining, schedule, upkeep
+from . import bench, core, facts, graph, places, reading, reflecting, retaining, schedule, serving, upkeep
 
 HELP = """Memory for agents over plain Markdown: retain facts, recall them with citations, offline.
 
@@ -37,7 +37,7 @@ def application() -> typer.Typer:
     ) -> None:
         pass
 
-    for module in (reading, retaining, reflecting, facts, places, graph, upkeep, schedule, bench):
+    for module in (reading, retaining, reflecting, core, facts, places, graph, upkeep, schedule, serving, bench):
         module.register(app, run)
     return app
 
@@ -58,4 +58,6 @@ def run_application(arguments: list[str], program: str) -> None:
     if arguments[:1] == ["retain"]:
         # A fact written as a bullet is no option.
         arguments = [word.removeprefix("- ") for word in arguments]
+    if arguments[:1] == ["core"]:
+        arguments = [f"{core.ESCAPE}{word}" if word[:2] in ("- ", "-\t", "-\n") else word for word in arguments]
     application()(args=arguments, prog_name=program)
