@@ -40,9 +40,9 @@ def append(core: Core, section: str, text: str, path: str) -> Edit:
     target = only(found, path, core)
     if target.read_only:
         raise read_only(target, path)
-    _no_heading(lines, target.level)
+    inner = _no_heading(lines, target.level)
     raw, start, end = core.lines.raw, target.body - 1, min(target.own_end, _visible(core))
-    if _stands(raw[start:end], lines):
+    if _stands(raw[start : target.end if inner else end], lines):
         return Edit(0, 0, "", target.line, target.name, 0, 0)
     last = end
     while last > start and (not raw[last - 1].strip() or core.lines.managed[last - 1]):
@@ -62,9 +62,9 @@ def replace(core: Core, old: str, new: str, section: str, path: str) -> Edit:
     if not old:
         raise UsageFault("there is no text to replace", remedy="give a piece of the core memory as it stands there")
     start, end = match(core, old, section, path)
-    ends = "\r\n" if "\r\n" in core.text[start:end] else core.newline
     line = core.line_at(start)
-    new = re.sub(r"\r?\n", ends, new)
+    if "\n" in core.text[:start] + core.text[end:]:
+        new = re.sub(r"\r?\n", core.newline, new)
     return Edit(start, end, new, line, core.section_at(line).name, 0, len(new))
 
 
@@ -158,16 +158,19 @@ def _with_marks(core: Core, lines: Sequence[str], start: int, end: int) -> list[
 def _content(text: str) -> list[str]:
     """A caller's text as lines, without blank ones around it."""
     lines = [line.rstrip() for line in text.replace("\r\n", "\n").strip("\n").split("\n")]
-    while lines and not lines[0].strip():
+    while lines and not lines[0]:
         lines.pop(0)
+    while lines and not lines[-1]:
+        lines.pop()
     if not lines:
         raise UsageFault("there is nothing to add", remedy="give a text")
     return lines
 
 
-def _no_heading(lines: Sequence[str], level: int) -> None:
-    """Refuse text that would leave its section."""
-    for heading in (one for one in Core("\n".join(lines).encode("utf-8", "replace")).sections if one.line):
+def _no_heading(lines: Sequence[str], level: int) -> bool:
+    """Refuse text that would leave its section; whether it has sections of its own."""
+    headings = [one for one in Core("\n".join(lines).encode("utf-8", "replace")).sections if one.line]
+    for heading in headings:
         if heading.level <= level:
             raise CoreRefused(
                 "structure",
@@ -175,6 +178,7 @@ def _no_heading(lines: Sequence[str], level: int) -> None:
                 "",
                 f"use more than {level} # for it, or name it as the section",
             )
+    return bool(headings)
 
 
 def _visible(core: Core) -> int:

@@ -48,7 +48,9 @@ def match(core: Core, wanted: str, section: str, path: str) -> tuple[int, int]:
         target = only(named(core, section), path, core)
         first = core.starts[target.line - 1]
         last = core.starts[target.end] if target.end < len(core.starts) else len(core.text)
-    pattern = re.compile("(?=(" + r"\r?\n".join(map(re.escape, re.split(r"\r?\n", wanted))) + "))")
+    parts = map(re.escape, re.split(r"\r?\n", wanted))
+    # Places that overlap are several too.
+    pattern = re.compile("(?=(" + r"(?:\r\n|(?<!\r)\n)".join(parts) + "))")
     found = [match.span(1) for match in pattern.finditer(core.text, first, last)]
     if len(found) == 1:
         return found[0]

@@ -68,16 +68,16 @@ def check(core: Core, data: bytes, path: str, added: str, line: int = 0) -> Core
     if _front(core) != _front(new):
         what = "not written: the front matter is for people to change"
         raise CoreRefused("front-matter", what, where, f"edit {path} by hand")
-    _check_read_only(core, new, path)
-    if _managed(core) != _managed(new):
-        what = "not written: a block that a program maintains would change"
-        raise CoreRefused("managed", what, where, "leave the lines between its marks, and the marks, as they are")
     hidden = _hidden(core, new)
     remedy = "close code fences and comments in the text, and keep both marks of those that are there"
     if hidden:
         raise CoreRefused("structure", f"not written: line {hidden} would not be read as before", where, remedy)
     if new.lines.open_at is not None and core.lines.open_at is None:
         raise CoreRefused("structure", "not written: a code fence or a comment would never end", where, remedy)
+    _check_read_only(core, new, path)
+    if _managed(core) != _managed(new):
+        what = "not written: a block that a program maintains would change"
+        raise CoreRefused("managed", what, where, "leave the lines between its marks, and the marks, as they are")
     if new.usage.characters > max(new.usage.budget, core.usage.characters):
         raise over_budget(core, new, path)
     return new

@@ -129,12 +129,13 @@ def lint_command(paths: list[str], workspace: str, agent: str, as_json: bool) ->
     unread = 0
     for path, real in _files(bank, paths):
         try:
-            text = read_text(real).text
+            file = read_text(real)
         except MemoryFault as fault:
             note(str(fault))
             unread += 1
             continue
-        told = sorted([*parse_file(text, path).diagnostics, *hints(text, path)])
+        text = file.text
+        told = sorted([*parse_file(text, path).diagnostics, *hints(text, path), *_core_faults(path, file.data)])
         found += [(path, diagnostic) for diagnostic in told]
     if as_json:
         emit_json([{"path": p, "line": d.line, "code": d.code, "message": d.message} for p, d in found])
@@ -145,6 +146,16 @@ def lint_command(paths: list[str], workspace: str, agent: str, as_json: bool) ->
         if not found:
             note("nothing to report")
     return 1 if found else 3 if unread else 0
+
+
+def _core_faults(path: str, data: bytes) -> list[Diagnostic]:
+    from ..parsers.days import CORE, role_of
+
+    if role_of(path) != CORE:
+        return []
+    from ..reflect.core_lint import core_faults
+
+    return core_faults(data)
 
 
 def _files(bank: Bank, paths: list[str]) -> list[tuple[str, str]]:
