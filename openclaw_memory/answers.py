@@ -90,7 +90,7 @@ def search_command(
     debug: bool = False,
 ) -> int:
     """Search the memory files for chunks."""
-    from .recall.search import CORPORA, DEFAULT_RESULTS, memory_search
+    from .recall.search import CORPORA, memory_search
 
     if not (query or query_option):
         raise UsageFault("nothing to search for", remedy='give a query: openclaw memory search "the port of gannet"')
@@ -104,10 +104,9 @@ def search_command(
         open_workspace(workspace, agent),
         _as_utf8(query or query_option),
         now=read_now(now),
-        max_results=DEFAULT_RESULTS if max_results is None else max_results,
-        min_score=0.0 if min_score is None else min_score,
+        max_results=max_results,
+        min_score=min_score,
         corpus=corpus,
-        citations=not sys.stdout.isatty() or as_json,
         no_sync=no_sync,
         progress=progress_bar(),
     )

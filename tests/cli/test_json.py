@@ -224,7 +224,7 @@ def test_the_built_in_model_is_told(run, workspace: Path) -> None:
     assert answer["warning"] is None
     found = check("search", run("search", "Where does Peter live?", *named).out)
     assert (found["provider"], found["mode"], "fallback" in found) == ("static", "hybrid", False)
-    assert found["debug"] == {"providerReason": "no other model is configured"}
+    assert found["debug"] == {"providerReason": "no other model is configured", "merge": "rank fusion"}
     assert any(result.get("vectorScore", 0) > 0 for result in found["results"])
 
 

@@ -26,7 +26,7 @@ def test_fields(make, find) -> None:
         "mode": "hybrid",
         "citations": "on",
         "model": "openclaw-static-256",
-        "debug": {"providerReason": "no other model is configured"},
+        "debug": {"providerReason": "no other model is configured", "merge": "rank fusion"},
     }
     first = answer["results"][0]
     assert list(first) == [*FIELDS, "citation"]
@@ -47,7 +47,7 @@ def test_fields_without_vectors(make, find) -> None:
         "provider": "none",
         "mode": "keyword",
         "citations": "on",
-        "debug": {"providerReason": "memory.search.enabled is false"},
+        "debug": {"providerReason": "memory.search.enabled is false", "merge": "rank fusion"},
     }
     assert answer["results"]
     for result in answer["results"]:
