@@ -33,6 +33,9 @@ class Workspace:
 
     __slots__ = ("_given", "_inner", "_outer", "extra_paths", "index_path", "models", "root", "settings", "warnings")
 
+    #: Whether the index is for its owner's eyes alone.
+    private = False
+
     def __init__(
         self,
         root: str,
@@ -52,6 +55,8 @@ class Workspace:
         for extra in self.extra_paths:
             place = os.path.normpath(os.path.join(self.root, extra.path))
             below = self._below_root(place)
+            if os.path.islink(place):
+                continue
             if below is None:
                 outer.append((place, os.path.realpath(place), extra.pattern))
             else:
