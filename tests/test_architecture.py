@@ -201,7 +201,7 @@ def test_the_default_install_opens_no_socket(tmp_path):
         "assert not {'urllib3', 'huggingface_hub', 'llama_cpp'} & set(sys.modules)\n"
         f"memory = Memory({str(tmp_path / 'w')!r})\n"
         "assert memory.recall('cargo bike')['results']\n"
-        "assert memory.memory_search('cargo bike')['results']\n"
+        "assert memory.search('cargo bike')['results']\n"
         "memory.retain(['- W @Peter: Lives in Lisbon.'])\n"
     )
     environment = {name: value for name, value in os.environ.items() if not name.startswith("OPENCLAW")}

@@ -47,34 +47,20 @@ def entity_command(
     name: str, k: int, budget: int, no_sync: bool, workspace: str, agent: str, now: str, as_json: bool
 ) -> int:
     """An entity's names, page and facts. A fault when nothing mentions it."""
-    from ..bank.entities import find_entity
-    from ..bank.freshness import ask_fresh
-    from ..recall.engine import recall
-    from ..recall.filters import Filters
+    from ..recall.about import about
 
     for option, value in (("--k", k), ("--budget", budget)):
         if value < 1:
             raise UsageFault(f"{option} {value}: must be 1 or more")
     bank = open_workspace(workspace, agent)
-    (known, page), _ = ask_fresh(
-        bank, lambda connection: find_entity(connection, name), no_sync=no_sync, progress=progress_bar()
-    )
-    answer = recall(bank, name, now=read_now(now), k=k, budget=budget, filters=Filters(entity=name), no_sync=no_sync)
-    told: dict[str, Any] = {
-        "name": known.name,
-        "slug": known.slug,
-        "names": list(known.names),
-        "page": page or None,
-    }
+    answer = about(bank, name, now=read_now(now), k=k, budget=budget, no_sync=no_sync, progress=progress_bar())
     if as_json:
-        emit_json(
-            told | {name: answer[name] for name in ("results", "tokens", "truncated", "omitted", "stale", "warning")}
-        )
+        emit_json(answer)
         return 0
-    others = [other for other in known.names if other != known.name]
-    print(paint(visible(known.name), "bold") + (visible(f" (also {', '.join(others)})") if others else ""))
-    if page:
-        say(page)
+    others = [other for other in answer["names"] if other != answer["name"]]
+    print(paint(visible(answer["name"]), "bold") + (visible(f" (also {', '.join(others)})") if others else ""))
+    if answer["page"]:
+        say(answer["page"])
     print()
     print_recall(answer)
     return 0

@@ -168,23 +168,22 @@ def _coloured(diff: str) -> str:
 
 def opinions_command(entity: str, judge: str, workspace: str, agent: str, now: str, as_json: bool) -> int:
     """All opinions, or those about one entity, the surest first."""
-    from ..parsers.names import fold
+    from ..reflect.held import held_opinions
     from ..reflect.view import look
 
     bank = open_workspace(workspace, agent)
-    view = look(bank, now=read_now(now), scorer=_scorer(judge, bank, agent), progress=progress_bar())
-    wanted = fold(entity)
-    found = [o for o in view.opinions if not wanted or wanted in (o["owner"], *map(fold, o["names"]))]
-    found.sort(key=lambda o: (-o["confidence"], o["id"]))
+    found = held_opinions(
+        look(bank, now=read_now(now), scorer=_scorer(judge, bank, agent), progress=progress_bar()), entity
+    )
     if as_json:
-        emit_json([_told(one) for one in found])
+        emit_json(found)
         return 0
     rows = [
         (
             f"^{one['id']}",
             f"{one['confidence']:.2f}",
             "-" if one["stated"] is None else f"{one['stated']:.2f}",
-            " ".join(one["names"]),
+            " ".join(one["entities"]),
             one["text"],
         )
         for one in found
@@ -193,28 +192,6 @@ def opinions_command(entity: str, judge: str, workspace: str, agent: str, now: s
         print_table(rows, ("id", "now", "stated", "entities", "opinion"))
     note(f"{len(rows)} opinion{'' if len(rows) == 1 else 's'}" + (f" about {entity}" if entity else ""))
     return 0
-
-
-def _told(one: dict[str, Any]) -> dict[str, Any]:
-    """An opinion as JSON (``docs/json.md``)."""
-    return {
-        "id": one["id"],
-        "text": one["text"],
-        "entities": one["names"],
-        "confidence": one["confidence"],
-        "contested": one["contested"],
-        "stated": one["stated"],
-        "stated_at": one["stated_at"],
-        "stated_on": one["stated_on"],
-        "sources": [{"id": key, "source": source} for key, source in one["members"]],
-        "evidence": [_evidence(item) for item in one["items"]],
-        "before": [_evidence(item) for item in one["history"]],
-    }
-
-
-def _evidence(item: list[Any]) -> dict[str, Any]:
-    names = ("id", "source", "path", "day", "relation", "strength", "inferred", "quote", "reason")
-    return {name: value for name, value in zip(names, item, strict=True) if name != "path"}
 
 
 def why_command(key: str, judge: str, workspace: str, agent: str, now: str, as_json: bool) -> int:
@@ -227,6 +204,7 @@ def why_command(key: str, judge: str, workspace: str, agent: str, now: str, as_j
     if "items" not in found:
         return _why_fact(found, as_json)
     from ..reflect.beliefs import PRIOR_STRENGTH, believe, course
+    from ..reflect.held import opinion_json
     from ..reflect.units import items_of
 
     items = items_of(found["items"])
@@ -236,7 +214,7 @@ def why_command(key: str, judge: str, workspace: str, agent: str, now: str, as_j
     if as_json:
         emit_json(
             {
-                **_told(found),
+                **opinion_json(found),
                 "prior": belief.prior,
                 "prior_strength": PRIOR_STRENGTH,
                 "support": belief.support,

@@ -10,10 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from ..bank.errors import MemoryFault, UsageFault
-from ..bank.model_space import FillReport
-from ..bank.workspace import Workspace as Bank
 from ..context import choose, open_chosen, open_workspace, progress_bar
 from ..output import emit_json, note, paint, say, visible
+from ..status import embeddings_of, status_of
 from .options import Agent, Debug, Json, Workspace
 
 
@@ -129,7 +128,7 @@ def index_command(force: bool, verbose: bool, workspace: str, agent: str, as_jso
         "unread": list(report.unread),
         "note": report.note or None,
         **counts,
-        "embeddings": _embeddings(bank, filled),
+        "embeddings": embeddings_of(bank, filled),
     }
     if as_json:
         emit_json(told)
@@ -138,22 +137,6 @@ def index_command(force: bool, verbose: bool, workspace: str, agent: str, as_jso
         print(f"{counts['files']} files, {counts['passages']} passages, {counts['chunks']} chunks")
         _print_embeddings(told["embeddings"])
     return 3 if report.is_partial or (filled and filled.pending) else 0
-
-
-def _embeddings(bank: Bank, filled: FillReport | None) -> dict[str, Any]:
-    """What turned the passages into vectors: the provider, and what it did just now."""
-    choice = bank.models.choice()
-    told: dict[str, Any] = {
-        "provider": choice.embedder.provider if choice.embedder else "none",
-        "model": choice.embedder.model if choice.embedder else None,
-        "reason": choice.reason,
-        "fallbackFrom": choice.fallback_from or None,
-        "warnings": [*bank.warnings, *bank.models.warnings, *([choice.warning] if choice.warning else [])],
-    }
-    if filled:
-        told |= {"embedded": filled.embedded, "cached": filled.cached, "pending": filled.pending}
-        told["warnings"] += filled.notes
-    return told
 
 
 def _print_embeddings(told: dict[str, Any]) -> None:
@@ -184,55 +167,14 @@ def _print_report(report: Any, verbose: bool) -> None:
 
 def status_command(deep: bool, fix: bool, verbose: bool, workspace: str, agent: str, as_json: bool) -> int:
     """Where things are and whether the index says what the files say."""
-    from ..bank import spaces
-    from ..bank.driver import describe
-    from ..bank.index import IndexUnusable, open_to_read
-    from ..bank.store import count_rows
-    from ..bank.sync import pending_changes, sync
-    from .doctor import integrity
+    from ..bank.sync import sync
 
     choice, bank = open_chosen(workspace, agent)
-    embeddings = _embeddings(bank, None)
     if fix:
         report = sync(bank, progress=progress_bar())
         if report.note:
             note(report.note)
-    told: dict[str, Any] = {
-        "workspace": bank.root,
-        "workspaceSource": choice.source,
-        "agent": choice.agent,
-        "backend": "builtin",
-        "provider": embeddings["provider"],
-        "embeddings": embeddings,
-        "index": {"path": bank.index_path, "exists": os.path.isfile(bank.index_path), "usable": False, "stale": True},
-        "sqlite": describe(),
-    }
-    told["sqlite"] |= vector_engine(bank)
-    state = told["index"]
-    changed: list[str] = []
-    try:
-        connection = open_to_read(bank)
-    except IndexUnusable as problem:
-        state["problem"] = f"the index {problem}"
-        connection = None
-    if connection is not None:
-        changes = pending_changes(bank, connection)
-        changed = [*changes.read, *changes.absent]
-        state |= {
-            "usable": True,
-            "stale": bool(changes),
-            "pending": len(changed),
-            "bytes": os.path.getsize(bank.index_path),
-        }
-        state |= count_rows(connection)
-        state |= {"vectors": spaces.count(connection, spaces.STATIC), "modelVectors": 0}
-        embedder = bank.models.choice().embedder
-        if embedder and embedder.provider != "static":
-            embeddings["pending"] = spaces.pending(connection, embedder.fingerprint)
-            state["modelVectors"] = spaces.count(connection, spaces.MODEL)
-        if deep:
-            state["integrity"] = integrity(connection) or "ok"
-        connection.close()
+    told, changed = status_of(bank, choice, deep)
     if as_json:
         emit_json(told)
     else:
@@ -269,24 +211,6 @@ def _print_status(told: dict[str, Any]) -> None:
         print(f"{paint(f'{name:<10}', 'dim')} {visible(str(value))}")
     for line in embeddings["warnings"]:
         note(f"warning: {line}")
-
-
-def vector_engine(bank: Bank) -> dict[str, Any]:
-    """``vec``: the version of sqlite-vec, or None; ``noVec``: why it is not used, or None."""
-    from ..bank.driver import connect, load_vectors
-
-    settings = bank.models.settings
-    if not settings.vector_extension:
-        return {"vec": None, "noVec": "memory.search.store.vector.enabled is false"}
-    connection = connect(":memory:")
-    try:
-        problem = load_vectors(connection, settings.extension_path)
-        if problem and settings.extension_path:
-            problem = f"memory.search.store.vector.extensionPath: {problem}"
-        version = None if problem else connection.execute("SELECT vec_version()").fetchone()[0]
-        return {"vec": version, "noVec": problem or None}
-    finally:
-        connection.close()
 
 
 def reset_command(yes: bool, embeddings: bool, workspace: str, agent: str, as_json: bool) -> int:

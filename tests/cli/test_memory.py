@@ -21,9 +21,9 @@ def test_same_answers_as_the_command_line(run, demo: Path) -> None:
     asked = ("what does Mara prefer?", "--since", "2025-11-01", "-k", "3", "--kind", "opinion", "--explain")
     recalled = memory.recall(asked[0], k=3, since="2025-11-01", kind="opinion", explain=True, now=MOMENT)
     assert json.loads(run("recall", *asked, *named).text) == recalled
-    found = memory.memory_search("ZX-4417", max_results=2, now=MOMENT)
+    found = memory.search("ZX-4417", max_results=2, now=MOMENT)
     assert json.loads(run("search", "ZX-4417", "--max-results", "2", *named).text) == found
-    read = memory.memory_get("memory/2025-11-07.md", 3, 2)
+    read = memory.get("memory/2025-11-07.md", 3, 2)
     assert json.loads(run("get", "memory/2025-11-07.md#L3-L4", *named).text) == read
 
 
@@ -31,13 +31,14 @@ def test_same_answers_as_the_command_line(run, demo: Path) -> None:
 def test_any_string_is_a_question(demo: Path, question: str) -> None:
     memory = Memory(str(demo))
     assert memory.recall(question, now=MOMENT)["query"] == question
-    assert "unavailable" not in memory.memory_search(question, now=MOMENT)
-    assert memory.memory_get(question)["status"] == "error"
+    assert "unavailable" not in memory.search(question, now=MOMENT)
+    assert memory.get(question)["status"] == "error"
 
 
 def test_writing_and_reading_back(workspace: Path) -> None:
     memory = Memory(str(workspace))
-    assert memory.retain(["- W @Peter: Has a dog."], day=date(2025, 12, 6)) == ["memory/2025-12-06.md#L5"]
+    (written,) = memory.retain(["- W @Peter: Has a dog."], day=date(2025, 12, 6))["retained"]
+    assert written["source"] == "memory/2025-12-06.md#L5"
     assert memory.sync().added == [
         "MEMORY.md",
         "bank/entities/Peter.md",
