@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import MutableMapping
 
 NAME = "openclaw-memory"
 
@@ -65,6 +66,7 @@ def run(arguments: list[str], program: str) -> None:
     """Run one command line and exit with its code."""
     from .fast import parse
 
+    arguments = take_configuration(arguments, os.environ)
     plain = parse(arguments)
     if plain is not None:
         # A process that lives for some milliseconds and frees nothing has no use for cycle collection.
@@ -77,3 +79,24 @@ def run(arguments: list[str], program: str) -> None:
     from .commands.application import run_application
 
     run_application(arguments, program)
+
+
+def take_configuration(arguments: list[str], environ: MutableMapping[str, str]) -> list[str]:
+    """``arguments`` without ``--config FILE``, which every command takes and which means what the variable
+    ``OPENCLAW_CONFIG_PATH`` means, for this process and those that it starts. Exits with 2 where there is no such file.
+    """
+    rest: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word == "--":
+            return [*rest, word, *words]
+        if word != "--config" and not word.startswith("--config="):
+            rest.append(word)
+            continue
+        path = word.partition("=")[2] if "=" in word else next(words, "")
+        if not os.path.isfile(os.path.expanduser(path)):
+            what = f"--config {path}: no such file" if path else "--config: no file is named"
+            print(f"openclaw memory: {what}; name an openclaw.json", file=sys.stderr)
+            sys.exit(2)
+        environ["OPENCLAW_CONFIG_PATH"] = os.path.abspath(os.path.expanduser(path))
+    return rest

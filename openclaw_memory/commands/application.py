@@ -15,6 +15,7 @@ HELP = """Memory for agents over plain Markdown: retain facts, recall them with 
 
 The Markdown in the workspace is the truth; the index in .memory/ is built from it and can be deleted at any time.
 """
+EPILOG = "Every command also takes --config FILE: that openclaw.json instead of the one that would be found."
 
 
 def application() -> typer.Typer:
@@ -39,7 +40,17 @@ def application() -> typer.Typer:
 
     for module in (reading, retaining, reflecting, core, facts, places, graph, upkeep, schedule, serving, bench):
         module.register(app, run)
+    _add_epilog(app)
     return app
+
+
+def _add_epilog(app: typer.Typer) -> None:
+    """What ``entry`` takes for every command stands in the help of each."""
+    for command in app.registered_commands:
+        command.epilog = EPILOG
+    for group in app.registered_groups:
+        if group.typer_instance:
+            _add_epilog(group.typer_instance)
 
 
 def _show_version(wanted: bool) -> None:

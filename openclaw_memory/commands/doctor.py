@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -9,14 +10,16 @@ from typing import Any, NamedTuple
 
 from ..bank.config import read_configuration
 from ..bank.driver import Connection, DatabaseError, describe
-from ..bank.embeddings.models import Models
 from ..bank.errors import MemoryFault
+from ..bank.layers import Setting
 from ..bank.workspace import Workspace
 from ..context import choose
-from ..output import emit_json, paint, visible
+from ..effective import effective_settings
+from ..output import emit_json, paint, print_table, visible
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 _MARKS = {OK: ("ok  ", "green"), WARN: ("warn", "yellow"), FAIL: ("FAIL", "red")}
+_HEADER = ("setting", "value", "from")
 #: The oldest SQLite whose FTS5 does what the index needs.
 OLDEST_SQLITE = (3, 35, 0)
 
@@ -30,14 +33,18 @@ class Check(NamedTuple):
 
 
 def doctor_command(workspace: str, agent: str, as_json: bool) -> int:
-    """Run all checks; exit code 1 when one failed."""
-    checks = list(_checks(workspace, agent))
+    """Run all checks, and show what is effective; exit code 1 when a check failed."""
+    settings: list[Setting] = []
+    checks = list(_checks(workspace, agent, settings))
     if as_json:
-        emit_json({"checks": [check._asdict() for check in checks]})
+        emit_json({"checks": [check._asdict() for check in checks], "settings": [one._asdict() for one in settings]})
     else:
         for check in checks:
             mark, colour = _MARKS[check.status]
             print(f"{paint(mark, colour)}  {check.name:<14} {visible(check.message)}")
+        if settings:
+            print()
+            print_table([(one.key, json.dumps(one.value, ensure_ascii=False), one.source) for one in settings], _HEADER)
     return 1 if any(check.status == FAIL for check in checks) else 0
 
 
@@ -50,7 +57,8 @@ def integrity(connection: Connection) -> str:
         return str(error)
 
 
-def _checks(workspace: str, agent: str) -> Iterator[Check]:
+def _checks(workspace: str, agent: str, settings: list[Setting]) -> Iterator[Check]:
+    """Each check; ``settings`` is filled with what is effective, as far as the configuration can be read."""
     yield from _installation()
     try:
         configuration = read_configuration(os.environ)
@@ -65,19 +73,25 @@ def _checks(workspace: str, agent: str) -> Iterator[Check]:
         yield Check("configuration", OK, where)
         yield Check("workspace", FAIL, str(fault))
         return
-    models: Models | None = None
+    configured = False
     try:
-        models = bank.models = Models.configured(configuration, choice.agent)
-        for line in models.warnings:
+        effective, warnings = effective_settings(configuration, choice, os.environ)
+        settings += effective
+        bank = Workspace.configured(choice.path, configuration, choice.agent)
+        warnings += [line for line in bank.warnings if line not in warnings]
+        configured = True
+        for line in warnings:
             yield Check("configuration", WARN, line)
-        if not models.warnings:
+        if not warnings:
             yield Check("configuration", OK, where)
+        if bank.settings.off:
+            yield Check("configuration", WARN, f"the memory tools are switched off: {bank.settings.off}")
     except MemoryFault as fault:
         yield Check("configuration", FAIL, str(fault))
     yield Check("workspace", OK, f"{bank.root} ({choice.source})")
     yield from _files(bank)
     yield from _index(bank)
-    if models:
+    if configured:
         yield from _embeddings(bank)
     yield from _git(bank)
 
@@ -157,7 +171,7 @@ def _index(bank: Workspace) -> Iterator[Check]:
 
 def _embeddings(bank: Workspace) -> Iterator[Check]:
     from ..bank.embeddings.pause import paused
-    from .upkeep import vector_engine
+    from ..status import vector_engine
 
     choice = bank.models.choice()
     embedder = choice.embedder
