@@ -154,6 +154,9 @@ def _opened(workspace: Workspace) -> Connection:
 
 def _created(workspace: Workspace) -> Connection:
     connection = None
+    if workspace.private:
+        # What SQLite keeps beside it gets the same mode.
+        os.close(os.open(workspace.index_path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     try:
         connection = connect(workspace.index_path)
         connection.execute(f"PRAGMA page_size={PAGE_SIZE}")

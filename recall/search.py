@@ -7,8 +7,9 @@ around the line that answers.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..bank.errors import MemoryFault
 from ..bank.freshness import ask_fresh
@@ -16,10 +17,18 @@ from ..bank.search_settings import SearchSettings
 from ..bank.sync import Progress
 from ..bank.workspace import Workspace
 from .bundle import citation, strictly_falling
-from .chunk_hits import Hit, chunk_hits
+from .chunk_hits import Hit, Hits, chunk_hits
+from .meaning import NO_MEANING
 from .snippet import make_snippet
 
+if TYPE_CHECKING:
+    from .sessions import Said
+
 CORPORA = ("memory", "sessions", "all")
+SESSIONS_OFF = (
+    'session transcripts are not indexed: memory.search.sources must name "sessions", and'
+    " memory.search.rememberAcrossConversations (older: experimental.sessionMemory) must be true"
+)
 _MARKER = re.compile(r"<!--\s*(?P<name>trigger|importance|project)\s*:\s*(?P<value>[^<>]{1,300}?)\s*-->")
 
 
@@ -30,20 +39,21 @@ def memory_search(
     now: datetime,
     max_results: int | None = None,
     min_score: float | None = None,
-    corpus: str = "memory",
+    corpus: str = "",
     citations: bool | None = None,
     chat_type: str = "direct",
     no_sync: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Search the memory files: ``{results, provider, mode, citations, stale?, warning?}`` (``docs/json.md``).
+    """Search the memory files, and transcripts where that is switched on: ``{results, provider, mode, citations,
+    stale?, partial?, warning?}`` (``docs/json.md``).
 
     ``now``: when it is asked. ``max_results`` ≥ 1; results below ``min_score`` (0..1) are left out; both are as
-    configured where they are not given (6 and 0). ``corpus``: memory, sessions or all; transcripts are not indexed, so
-    ``sessions`` finds nothing and says so. ``citations``: None for what ``memory.citations`` says; its ``auto`` means
-    in direct chats only, by ``chat_type`` (direct, group, channel). A workspace that cannot be searched, or whose
-    memory is switched off, gives ``{results: [], disabled: true, unavailable: true, error, warning, action}`` and never
-    raises.
+    configured where they are not given (6 and 0). ``corpus``: memory, sessions or all, "" for what ``sources`` says;
+    transcripts that are not switched on are not searched, which is said. ``citations``: None for what
+    ``memory.citations`` says; its ``auto`` means in direct chats only, by ``chat_type`` (direct, group, channel). A
+    workspace that cannot be searched, or whose memory is switched off, gives ``{results: [], disabled: true,
+    unavailable: true, error, warning, action}`` and never raises.
     """
     settings = workspace.settings
     cited = cites(settings, chat_type) if citations is None else citations
@@ -55,29 +65,48 @@ def memory_search(
     }
     if settings.off:
         return unavailable(f"memory search is switched off: {settings.off}", "set it otherwise in the configuration")
-    if corpus == "sessions":
-        return answer | {"warning": "session transcripts are not indexed"}
+    if not corpus:
+        corpus = "memory" if not settings.searches_sessions else "all" if "memory" in settings.sources else "sessions"
+    if corpus == "sessions" and not settings.searches_sessions:
+        return answer | {"warning": SESSIONS_OFF}
     most = max(1, settings.max_results if max_results is None else max_results)
     least = (settings.min_score or 0.0) if min_score is None else min_score
-    try:
-        (hits, patterns, understood), fresh = ask_fresh(
-            workspace,
-            lambda connection: chunk_hits(workspace, connection, query, now, most, least),
-            no_sync=no_sync,
-            progress=progress,
-        )
-    except MemoryFault as fault:
-        return unavailable(str(fault), fault.remedy or "run `openclaw memory doctor`")
+    found, stale, notes = Hits([], [], NO_MEANING), False, []
+    if corpus != "sessions":
+        try:
+            found, fresh = ask_fresh(
+                workspace,
+                lambda connection: chunk_hits(workspace, connection, query, now, most, least),
+                no_sync=no_sync,
+                progress=progress,
+            )
+        except MemoryFault as fault:
+            return unavailable(str(fault), fault.remedy or "run `openclaw memory doctor`")
+        stale, notes = fresh.stale, list(fresh.notes)
+    hits: Sequence[Hit | Said] = found.hits
+    patterns, understood = found.patterns, found.understood
+    if corpus != "memory" and settings.searches_sessions:
+        from .sessions import merged, session_hits
+
+        said = session_hits(workspace, query, now=now, most=most, min_score=least, no_sync=no_sync)
+        hits = merged(found.hits, said, most)
+        understood = said.understood if corpus == "sessions" else understood
+        stale = stale or said.fresh.stale
+        notes += said.fresh.notes
+        answer |= {"partial": True} if said.fresh.partial else {}
+    elif corpus == "all":
+        notes.append(SESSIONS_OFF)
     for hit, score in zip(hits, strictly_falling([hit.score for hit in hits]), strict=True):
-        answer["results"].append(_entry(hit, score, patterns, cited))
+        entry = _entry(hit, score, patterns, cited) if isinstance(hit, Hit) else _said(hit, score, cited)
+        answer["results"].append(entry)
     answer |= {"provider": understood.provider, "mode": "hybrid" if understood.meaning else "keyword"}
     if understood.model:
         answer["model"] = understood.model
     if understood.fallback:
         answer["fallback"] = {"from": understood.fallback, "reason": understood.reason}
-    if fresh.stale:
+    if stale:
         answer["stale"] = True
-    notes = [*fresh.notes, *([understood.warning] if understood.warning else [])]
+    notes += [understood.warning] if understood.warning else []
     if notes:
         answer["warning"] = "; ".join(notes)
     debug = {"providerReason": understood.reason, "merge": "weighted" if settings.hybrid.chosen else "rank fusion"}
@@ -101,24 +130,36 @@ def unavailable(error: str, action: str) -> dict[str, Any]:
     }
 
 
+def _said(hit: Said, score: float, citations: bool) -> dict[str, Any]:
+    """A result from a transcript: nothing in it is a marker."""
+    entry = _scored(hit, (hit.line, hit.end_line), score, hit.snippet, "sessions")
+    return _cited(entry) if citations else entry
+
+
 def _entry(hit: Hit, score: float, patterns: list[re.Pattern[str]], citations: bool) -> dict[str, Any]:
     snippet = make_snippet(hit.text, hit.line, hit.answer, patterns)
-    cited = citation(hit.path, snippet.line, snippet.end_line)
-    entry: dict[str, Any] = {
+    entry = _scored(hit, (snippet.line, snippet.end_line), score, snippet.text, "memory")
+    entry = _cited(entry) if citations else entry
+    return entry | _markers(hit, snippet.line, snippet.end_line)
+
+
+def _scored(hit: Hit | Said, lines: tuple[int, int], score: float, snippet: str, source: str) -> dict[str, Any]:
+    return {
         "path": hit.path,
-        "startLine": snippet.line,
-        "endLine": snippet.end_line,
+        "startLine": lines[0],
+        "endLine": lines[1],
         "score": score,
         **({} if hit.cosine is None else {"vectorScore": round(max(0.0, hit.cosine), 6)}),
         "textScore": round(hit.lexical, 6),
-        "snippet": snippet.text,
-        "source": "memory",
-        "corpus": "memory",
+        "snippet": snippet,
+        "source": source,
+        "corpus": source,
     }
-    if citations:
-        entry["citation"] = cited
-        entry["snippet"] += f"\n\nSource: {cited}"
-    return entry | _markers(hit, snippet.line, snippet.end_line)
+
+
+def _cited(entry: dict[str, Any]) -> dict[str, Any]:
+    source = citation(entry["path"], entry["startLine"], entry["endLine"])
+    return entry | {"citation": source, "snippet": f"{entry['snippet']}\n\nSource: {source}"}
 
 
 def _markers(hit: Hit, first: int, last: int) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def read_lines(source: Source, start: int = 0) -> Iterator[Line]:
 
         yield from read_events(source, start)
         return
-    with _opened(source.place) as file:
+    with opened_file(source.place) as file:
         if source.packed:
             yield from _unpacked(file, start)
         else:
@@ -44,7 +44,7 @@ def read_lines(source: Source, start: int = 0) -> Iterator[Line]:
             yield from _lines(file, start)
 
 
-def _opened(path: str) -> IO[bytes]:
+def opened_file(path: str) -> IO[bytes]:
     """A regular file, not through a symbolic link that was put there meanwhile."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     file = os.fdopen(handle, "rb", buffering=_BLOCK)
