@@ -12,6 +12,7 @@ from ..parsers.lines import split_lines
 
 DEFAULT_LINES = 120
 MOST_CHARACTERS = 12_000
+READ_FAILED = "MEMORY_READ_FAILED"
 
 
 def memory_get(workspace: Workspace, path: str, from_line: int = 1, lines: int | None = None) -> dict[str, Any]:
@@ -25,15 +26,20 @@ def memory_get(workspace: Workspace, path: str, from_line: int = 1, lines: int |
     try:
         real = workspace.resolve(path)
         shown = workspace.relative(real)
-        if from_line < 1 or (lines is not None and lines < 1):
-            raise MemoryFault("from and lines count from 1")
         whole = split_lines(read_text(real).text if os.path.isabs(shown) else decode(_read(workspace, shown)))
     except PathNotAllowed as fault:
-        return _error(path, PathNotAllowed.code, fault)
+        return error_answer(path, PathNotAllowed.code, fault)
     except FileMissing:
         return {"status": "not_found", "text": "", "path": path}
     except MemoryFault as fault:
-        return _error(path, "MEMORY_READ_FAILED", fault)
+        return error_answer(path, READ_FAILED, fault)
+    return page_answer(path, shown, whole, from_line, lines)
+
+
+def page_answer(path: str, shown: str, whole: list[str], from_line: int, lines: int | None) -> dict[str, Any]:
+    """The answer for lines of a file that was read as a whole: asked for as ``path``, cited as ``shown``."""
+    if from_line < 1 or (lines is not None and lines < 1):
+        return error_answer(path, READ_FAILED, MemoryFault("from and lines count from 1"))
     taken, end = _page(whole, from_line - 1, DEFAULT_LINES if lines is None else lines)
     answer: dict[str, Any] = {
         "status": "ok",
@@ -69,5 +75,6 @@ def _page(whole: list[str], start: int, most: int) -> tuple[list[str], int]:
     return taken, min(start, len(whole)) + len(taken)
 
 
-def _error(path: str, code: str, fault: MemoryFault) -> dict[str, Any]:
+def error_answer(path: str, code: str, fault: MemoryFault) -> dict[str, Any]:
+    """The answer where nothing can be read."""
     return {"path": path, "text": "", "status": "error", "code": code, "error": str(fault)}
