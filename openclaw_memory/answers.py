@@ -81,7 +81,7 @@ def search_command(
     query_option: str = "",
     max_results: int | None = None,
     min_score: float | None = None,
-    corpus: str = "memory",
+    corpus: str = "",
     no_sync: bool = False,
     workspace: str = "",
     agent: str = "",
@@ -98,7 +98,7 @@ def search_command(
         raise UsageFault(f"--max-results {max_results}: must be 1 or more")
     if min_score is not None and not 0 <= min_score <= 1:
         raise UsageFault(f"--min-score {min_score}: must be from 0 to 1")
-    if corpus not in CORPORA:
+    if corpus and corpus not in CORPORA:
         raise UsageFault(f"--corpus {corpus!r}: no such corpus", remedy=f"use {', '.join(CORPORA)}")
     answer = memory_search(
         open_workspace(workspace, agent),

@@ -63,7 +63,9 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
         min_score: Annotated[
             float | None, typer.Option(metavar="S", help="Only chunks that score at least this, 0..1.")
         ] = None,
-        corpus: Annotated[str, typer.Option(metavar="NAME", help="memory, sessions or all.")] = "memory",
+        corpus: Annotated[
+            str, typer.Option(metavar="NAME", help="memory, sessions or all (default: as configured).")
+        ] = "",
         no_sync: NoSync = False,
         workspace: Workspace = "",
         agent: Agent = "",
