@@ -1,0 +1,45 @@
+"""Whether what QMD has indexed may be behind the files: by their times of change, below the folders that it reads."""
+
+import os
+from collections.abc import Iterable
+
+from .collections import Collection
+
+#: So many files and folders are looked at; below larger folders only the interval of updates counts.
+MOST_LOOKED_AT = 5000
+#: Folders that QMD does not read.
+_UNREAD = frozenset(("node_modules", "vendor", "dist", "build"))
+#: Seconds by which a file system's clock may be behind.
+_TOLERANCE = 1.0
+
+
+def changed_since(collections: Iterable[Collection], moment: float) -> bool:
+    """Whether a file was added, changed or removed at about ``moment`` (seconds since the epoch) or later, as far as
+    that can be told at once."""
+    left = MOST_LOOKED_AT
+    for one in collections:
+        flat = "/" not in one.pattern and "**" not in one.pattern
+        folders = [one.root]
+        while folders:
+            folder = folders.pop()
+            try:
+                # A folder's own time tells of what was added and removed; the workspace's tells of much else.
+                if not flat and os.stat(folder).st_mtime > moment - _TOLERANCE:
+                    return True
+                with os.scandir(folder) as entries:
+                    for entry in entries:
+                        left -= 1
+                        if left < 0:
+                            return False
+                        if entry.name.startswith(".") or entry.is_symlink():
+                            continue
+                        if entry.is_dir():
+                            if not flat and entry.name not in _UNREAD:
+                                folders.append(entry.path)
+                        elif entry.stat().st_mtime > moment - _TOLERANCE and one.has(
+                            os.path.relpath(entry.path, one.root).replace(os.sep, "/")
+                        ):
+                            return True
+            except OSError:
+                continue
+    return False

@@ -1,0 +1,175 @@
+"""Sessions as Markdown for QMD: what the user and the assistant said, one file for each session, in a folder of the
+agent's own.
+
+Only what has changed is written anew. A file is removed when its session is proven gone, or silent for longer than
+``retentionDays``; files that were not written here are left alone.
+"""
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from typing import NamedTuple
+
+from ...bank.errors import fault_of, one_line
+from ...bank.files import FileMissing, read_text, write_atomic
+from ...bank.guard import DEVICES
+from ...bank.scan import Seen
+from ...bank.transcripts.reading import read_transcript
+from ...bank.transcripts.sources import Found, Source, find_sources
+from ...parsers.transcripts import USER, Turn
+from .collections import sessions_folder
+from .home import Home
+from .settings import QmdSettings
+
+#: What was written of which transcript; its name starts with a dot, so that QMD does not read it.
+_LIST = ".exported.json"
+_DAY = 86_400
+_LONGEST_NAME = 120
+
+
+class Exported(NamedTuple):
+    """``seen``: the transcript as it was written. ``file``: the name of what was written, "" where nothing was said.
+    ``database``: whether it is a session of OpenClaw's database."""
+
+    seen: Seen
+    file: str
+    database: bool
+
+
+def export_sessions(settings: QmdSettings, home: Home, now: float) -> list[str]:
+    """Bring the agent's export in step with its transcripts at ``now`` (seconds since the epoch); warnings. Raises
+    ``MemoryFault`` where it cannot be written. Switched off, it removes what it has written."""
+    folder = sessions_folder(settings, home)
+    exported = _read_list(folder)
+    if not settings.sessions.enabled:
+        if exported:
+            for entry in exported.values():
+                _remove(folder, entry.file)
+            _write_list(folder, {})
+        return []
+    _make_folder(folder)
+    found = find_sources(home.state, home.agent)
+    warnings = list(found.unread)
+    kept: dict[str, Exported] = {}
+    for path, source in _recent(found, settings, now):
+        entry = exported.get(path)
+        if entry is None or entry.seen != source.seen or not _is_there(folder, entry.file):
+            entry = _export(folder, source, entry, warnings)
+        kept[path] = entry
+    for path, entry in exported.items():
+        if path in kept:
+            continue
+        if path in found.sources or (found.database if entry.database else found.folder):
+            _remove(folder, entry.file)
+        else:
+            kept[path] = entry
+    if kept != exported:
+        _write_list(folder, kept)
+    return warnings
+
+
+def sessions_behind(settings: QmdSettings, home: Home, now: float) -> bool:
+    """Whether a transcript is not exported as it is now, or one is that should not be."""
+    exported = _read_list(sessions_folder(settings, home))
+    if not settings.sessions.enabled:
+        return bool(exported)
+    recent = dict(_recent(find_sources(home.state, home.agent), settings, now))
+    return set(recent) != set(exported) or any(exported[path].seen != one.seen for path, one in recent.items())
+
+
+def _recent(found: Found, settings: QmdSettings, now: float) -> Iterator[tuple[str, Source]]:
+    """Those that were not silent for too long; what ``seen`` has second is a time in nanoseconds."""
+    days = settings.sessions.retention_days
+    for path, source in sorted(found.sources.items()):
+        if not days or source.seen[1] / 1e9 >= now - days * _DAY:
+            yield path, source
+
+
+def _export(folder: str, source: Source, before: Exported | None, warnings: list[str]) -> Exported:
+    """Write a session; what was written before stays where it cannot be read, which is told and tried again once the
+    transcript is another."""
+    try:
+        turns = read_transcript(source).turns
+    except OSError as error:
+        warnings.append(one_line(f"{source.place}: cannot be read ({error.strerror or error})"))
+        return Exported(source.seen, before.file if before else "", source.events is not None)
+    name = _file_name(source)
+    if turns:
+        _write(os.path.join(folder, name), session_page(source.session, turns))
+    elif before:
+        _remove(folder, before.file)
+    return Exported(source.seen, name if turns else "", source.events is not None)
+
+
+def session_page(session: str, turns: Sequence[Turn]) -> str:
+    """A session as Markdown: a heading for each day, a paragraph for each turn."""
+    parts = [f"# Session {session}"]
+    day = None
+    for turn in turns:
+        if turn.time and turn.time.date() != day:
+            day = turn.time.date()
+            parts.append(f"## {day.isoformat()}")
+        at = f" ({turn.time:%H:%M} UTC)" if turn.time else ""
+        parts.append(f"**{'User' if turn.role == USER else 'Assistant'}**{at}: {turn.text}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _file_name(source: Source) -> str:
+    """A name that can be opened on every platform: the session's, with a mark where that alone is not enough."""
+    base = source.path.rpartition("/")[2]
+    name = re.sub(r"[^\w.-]+", "-", base.replace(".jsonl", "", 1)).strip(".-")[:_LONGEST_NAME] or "session"
+    if base != f"{name}.jsonl" or name.split(".")[0].casefold() in DEVICES:
+        name = f"session-{name}-{sha256(source.path.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
+    return f"{name}.md"
+
+
+def _make_folder(folder: str) -> None:
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise fault_of(error, "cannot make the folder of exported sessions", folder) from None
+
+
+def _write(path: str, text: str) -> None:
+    """Put a text at ``path``, for its owner alone."""
+    try:
+        before = read_text(path).stamp
+    except FileMissing:
+        before = None
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            before = read_text(path).stamp
+    write_atomic(path, text.encode("utf-8", "replace"), before)
+
+
+def _is_there(folder: str, name: str) -> bool:
+    return not name or os.path.isfile(os.path.join(folder, name))
+
+
+def _remove(folder: str, name: str) -> None:
+    if name:
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(folder, name))
+
+
+def _read_list(folder: str) -> dict[str, Exported]:
+    """What was exported, by the transcript's path; nothing where the list cannot be read."""
+    try:
+        with open(os.path.join(folder, _LIST), encoding="utf-8") as file:
+            entries = json.load(file).items()
+        found = {}
+        for path, (seen, name, database) in entries:
+            size, changed, status, inode = map(int, seen)
+            if name and (os.path.basename(name) != name or not name.endswith(".md") or name.startswith(".")):
+                continue
+            found[path] = Exported((size, changed, status, inode), name, bool(database))
+        return found
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def _write_list(folder: str, exported: dict[str, Exported]) -> None:
+    _write(os.path.join(folder, _LIST), json.dumps(exported, ensure_ascii=False, indent=1) + "\n")
