@@ -7,7 +7,6 @@ note in the answer says is left out.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,10 +14,10 @@ from typing import NamedTuple
 
 from ..bank import spaces
 from ..bank.driver import Connection
-from ..bank.embeddings.keys import state_folder
+from ..bank.errors import MemoryFault
 from ..bank.transcripts.changes import Thresholds
 from ..bank.transcripts.freshness import Fresh, ask_transcripts
-from ..bank.transcripts.index import TranscriptIndex, cited_path
+from ..bank.transcripts.index import TranscriptIndex, cited_path, index_of
 from ..bank.workspace import Workspace
 from ..parsers.scripts import spaced
 from .bundle import Ranked
@@ -72,11 +71,9 @@ def session_hits(
     settings = workspace.settings.sync
     thresholds = Thresholds(settings.delta_bytes, settings.delta_messages)
     try:
-        index = TranscriptIndex(
-            state_folder(os.environ), workspace.models.agent, vectors=workspace.models.settings.enabled
-        )
-    except ValueError as error:
-        return SessionHits([], "", NO_MEANING, Fresh(False, False, (f"no transcripts: {error}",)))
+        index = index_of(workspace)
+    except MemoryFault as fault:
+        return SessionHits([], "", NO_MEANING, Fresh(False, False, (str(fault),)))
     found, fresh = ask_transcripts(
         index,
         lambda connection: _found(index, connection, query, now, most, min_score),

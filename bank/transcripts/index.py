@@ -10,9 +10,10 @@ import os
 from typing import NamedTuple
 
 from ..driver import Connection, DatabaseError
+from ..embeddings.keys import state_folder
 from ..embeddings.models import Models
 from ..embeddings.settings import EmbeddingSettings
-from ..errors import fault_of
+from ..errors import MemoryFault, fault_of
 from ..index import SET_ASIDE, IndexUnusable, open_to_read, open_to_write, transaction
 from ..workspace import Workspace
 from .sources import agent_folder
@@ -83,6 +84,16 @@ class TranscriptIndex(Workspace):
     @property
     def lock_path(self) -> str:
         return os.path.join(self.root, "transcripts.lock")
+
+
+def index_of(workspace: Workspace) -> TranscriptIndex:
+    """The place of the index of the transcripts of the workspace's agent. Raises ``MemoryFault`` for a name that no
+    agent has."""
+    models = workspace.models
+    try:
+        return TranscriptIndex(state_folder(os.environ), models.agent, vectors=models.settings.enabled)
+    except ValueError as error:
+        raise MemoryFault(f"no transcripts: {error}", remedy="give the agent's id with --agent") from None
 
 
 def segment_path(path: str, number: int) -> str:

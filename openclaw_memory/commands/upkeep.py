@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from ..context import choose, open_chosen, open_workspace, progress_bar
 from ..output import emit_json, note, paint, say, visible
 from ..status import embeddings_of, status_of
 from .options import Agent, Debug, Json, Workspace
+
+if TYPE_CHECKING:
+    from ..bank.workspace import Workspace as Bank
 
 
 def register(app: typer.Typer, run: Callable[..., Any]) -> None:
@@ -116,6 +119,7 @@ def index_command(force: bool, verbose: bool, workspace: str, agent: str, as_jso
     bank = open_workspace(workspace, agent)
     report = sync(bank, force=force, progress=progress_bar())
     filled = fill_chosen(bank, progress=progress_bar("embedding"))
+    said = _index_transcripts(bank, force) if bank.settings.searches_sessions else None
     fresh = open_fresh(bank, no_sync=True)
     counts = count_rows(fresh.connection)
     fresh.connection.close()
@@ -129,14 +133,40 @@ def index_command(force: bool, verbose: bool, workspace: str, agent: str, as_jso
         "note": report.note or None,
         **counts,
         "embeddings": embeddings_of(bank, filled),
+        **({} if said is None else {"sessions": said}),
     }
     if as_json:
         emit_json(told)
     else:
         _print_report(report, verbose)
+        if said is not None:
+            print(f"{len(said['read'])} transcripts read, {len(said['removed'])} removed")
+        for entry in said["skipped"] if said else ():
+            note(f"skipped  {entry['path']}: {entry['reason']}")
+        for line in said["unread"] if said else ():
+            note(line)
         print(f"{counts['files']} files, {counts['passages']} passages, {counts['chunks']} chunks")
         _print_embeddings(told["embeddings"])
-    return 3 if report.is_partial or (filled and filled.pending) else 0
+    return (
+        3 if report.is_partial or (filled and filled.pending) or (said and (said["skipped"] or said["unread"])) else 0
+    )
+
+
+def _index_transcripts(bank: Bank, force: bool) -> dict[str, Any]:
+    """Index all that the agent's transcripts say."""
+    from ..bank.transcripts.index import index_of, remove
+    from ..bank.transcripts.sync import sync_transcripts
+
+    index = index_of(bank)
+    if force:
+        remove(index)
+    told = sync_transcripts(index, progress=progress_bar("transcripts"))
+    return {
+        "read": told.read,
+        "removed": told.removed,
+        "skipped": [{"path": path, "reason": why} for path, why in told.skipped],
+        "unread": list(told.unread),
+    }
 
 
 def _print_embeddings(told: dict[str, Any]) -> None:
@@ -182,6 +212,18 @@ def status_command(deep: bool, fix: bool, verbose: bool, workspace: str, agent: 
         for path in changed if verbose else ():
             say(f"pending  {path}")
     return 0
+
+
+def _remove_transcripts(bank: Bank) -> list[str]:
+    """Delete the index of the agent's transcripts, switched on or not."""
+    from ..bank.files import writer_lock
+    from ..bank.transcripts.index import index_of, remove
+
+    index = index_of(bank)
+    if not os.path.exists(index.index_path):
+        return []
+    with writer_lock(index.lock_path, 10.0, "resetting"):
+        return remove(index)
 
 
 def _print_status(told: dict[str, Any]) -> None:
@@ -232,6 +274,7 @@ def reset_command(yes: bool, embeddings: bool, workspace: str, agent: str, as_js
             removed = remove(bank)
             if embeddings and cache.remove(bank.index_dir):
                 removed.append(f".memory/{cache.FILE}")
+    removed += _remove_transcripts(bank)
     if as_json:
         emit_json({"removed": removed})
     else:
