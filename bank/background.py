@@ -21,22 +21,35 @@ from .workspace import Workspace
 BACKGROUND = "OPENCLAW_MEMORY_BACKGROUND"
 #: Seconds between two looks at whether to go on.
 _LOOK = 0.25
-#: What this process has started and has not been told the end of.
-_started: dict[str, "subprocess.Popen[bytes]"] = {}
+#: What this process has started and has not been told the end of, by index and task.
+_started: dict[tuple[str, str], "subprocess.Popen[bytes]"] = {}
 
 
 def start_indexing(workspace: Workspace) -> bool:
     """Start embedding a workspace in a process of its own, unless one is at it already; whether one is at it now."""
+    return is_running(workspace) or _start(workspace, "embed")
+
+
+def start_syncing(workspace: Workspace) -> bool:
+    """Start reading what changed in a process of its own, unless this one has started one; whether one is at it now.
+    Two of them do no harm: the second ends at once."""
+    return _start(workspace, "sync")
+
+
+def _start(workspace: Workspace, task: str) -> bool:
     if os.environ.get(BACKGROUND, "").strip().casefold() in ("0", "false", "no"):
         return False
-    last = _started.get(workspace.root)
-    if (last and last.poll() is None) or is_running(workspace):
+    if workspace.extra_paths != workspace.settings.extra_paths:
+        # Another process would not know of what was given to this one alone.
+        return False
+    last = _started.get((workspace.index_path, task))
+    if last and last.poll() is None:
         return True
     # -P: not from whatever lies in the folder that this process stands in.
-    command = [sys.executable, "-P", "-m", __name__, workspace.root, workspace.models.agent]
+    command = [sys.executable, "-P", "-m", __name__, workspace.root, workspace.models.agent, task]
     nothing = subprocess.DEVNULL
     try:
-        _started[workspace.root] = subprocess.Popen(
+        _started[workspace.index_path, task] = subprocess.Popen(
             command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True, close_fds=True
         )
     except OSError:
@@ -44,7 +57,7 @@ def start_indexing(workspace: Workspace) -> bool:
     return True
 
 
-def run(root: str, agent: str) -> int:
+def run(root: str, agent: str, task: str = "embed") -> int:
     """What the process does; its exit code. Nobody reads what it would say: ``index`` says the same."""
     from .model_space import fill_chosen
     from .sync import sync
@@ -52,6 +65,9 @@ def run(root: str, agent: str) -> int:
     try:
         configuration = read_configuration(os.environ)
         workspace = Workspace.configured(root, configuration, agent)
+        if task == "sync":
+            sync(workspace, timeout=0.0)
+            return 0
         threading.Thread(target=_watch, args=(workspace, configuration), daemon=True).start()
         sync(workspace)
         fill_chosen(workspace, role="background")

@@ -25,6 +25,8 @@ class Fresh(NamedTuple):
     notes: list[str]
 
 
+#: Bytes of changed Markdown that a question does not wait for: reading them would take half a second to a second.
+LONG = 200_000
 #: So few passages without a vector are embedded while the question waits.
 FEW = 32
 
@@ -33,9 +35,11 @@ def open_fresh(workspace: Workspace, *, no_sync: bool = False, progress: Progres
     """A read connection to an index that says what the Markdown says now, synced if anything changed, and as far as
     that is quickly done with vectors of the configured provider.
 
-    With ``no_sync``, or when another process is writing, it answers at once from what is there, ``stale`` where that
-    differs from the tree. The first index is always built (there is nothing else to answer from).
+    With ``no_sync``, where the configuration wants none on a search, when another process is writing, or when reading
+    what changed would take long (a process of its own does it then), it answers at once from what is there, ``stale``
+    where that differs from the tree. The first index is always built (there is nothing else to answer from).
     """
+    no_sync = no_sync or not workspace.settings.sync.on_search
     fresh = _open_fresh(workspace, no_sync=no_sync, progress=progress)
     if no_sync or fresh.stale:
         return fresh
@@ -74,6 +78,9 @@ def _open_fresh(workspace: Workspace, *, no_sync: bool, progress: Progress | Non
             changes = pending_changes(workspace, connection)
             if not changes or no_sync:
                 return Fresh(connection, bool(changes), _unread_notes(changes.unread))
+            if changes.size > LONG and _left_to_another(workspace):
+                told = f"{len(changes.read)} files changed and are being indexed; this answer does not know them yet"
+                return Fresh(connection, True, [told, *_unread_notes(changes.unread)])
             connection.close()
         except DatabaseError as error:
             connection.close()
@@ -95,6 +102,13 @@ def _open_fresh(workspace: Workspace, *, no_sync: bool, progress: Progress | Non
     if reopened is None:
         raise Busy("the index was deleted while it was used", workspace.index_path, "run the command again")
     return Fresh(reopened, False, _notes(report))
+
+
+def _left_to_another(workspace: Workspace) -> bool:
+    """Whether another process can and will bring the index up to date."""
+    from .background import start_syncing
+
+    return can_write_index(workspace) and start_syncing(workspace)
 
 
 def _reopened(workspace: Workspace) -> Connection | None:
@@ -135,7 +149,21 @@ def ask_fresh(
     no_sync: bool = False,
     progress: Progress | None = None,
 ) -> tuple[Answer, Fresh]:
-    """What ``ask`` reads from a fresh index, and how fresh that was (its connection is closed).
+    """What ``ask`` reads from a fresh index, and how fresh that was (its connection is not to be used any more): by the
+    connections that the workspace keeps open, if it does, else by a new one."""
+    if workspace.readers is not None:
+        return workspace.readers.ask(ask, no_sync=no_sync, progress=progress)
+    return ask_anew(workspace, ask, no_sync=no_sync, progress=progress)
+
+
+def ask_anew(
+    workspace: Workspace,
+    ask: Callable[[Connection], Answer],
+    *,
+    no_sync: bool = False,
+    progress: Progress | None = None,
+) -> tuple[Answer, Fresh]:
+    """The same by a new connection.
 
     An index that turns out to be damaged while it is read is set aside, built again and asked once more.
     """

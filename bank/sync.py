@@ -43,11 +43,12 @@ Progress = Callable[[int, int], None]
 
 class Changes(NamedTuple):
     """What has to be looked at: ``read`` (new, or not as it was), ``absent`` (indexed, and proven gone). ``unread``:
-    what could not be looked at."""
+    what could not be looked at. ``size``: bytes in ``read``."""
 
     read: list[str]
     absent: list[str]
     unread: tuple[str, ...]
+    size: int = 0
 
     def __bool__(self) -> bool:
         return bool(self.read or self.absent)
@@ -128,7 +129,7 @@ def _compare(workspace: Workspace, found: Scan, connection: Connection) -> Chang
         if stamp is None or stamp[:4] != seen or (_is_racy(stamp) and _differs(workspace, path, connection)):
             read.append(path)
     absent = [path for path in stored if path not in found.files and found.proves_absent(path)]
-    return Changes(sorted(read), sorted(absent), found.unread)
+    return Changes(sorted(read), sorted(absent), found.unread, sum(found.files[path][0] for path in read))
 
 
 def _is_racy(stamp: Stamp) -> bool:

@@ -9,7 +9,23 @@ import typer
 
 from .. import __version__
 from ..guarded import guarded
-from . import bench, core, facts, graph, places, reading, reflecting, retaining, schedule, serving, upkeep
+from . import (
+    bench,
+    context,
+    core,
+    facts,
+    flush,
+    graph,
+    places,
+    plugin,
+    reading,
+    reflecting,
+    retaining,
+    schedule,
+    serving,
+    upkeep,
+    watch,
+)
 
 HELP = """Memory for agents over plain Markdown: retain facts, recall them with citations, offline.
 
@@ -38,7 +54,23 @@ def application() -> typer.Typer:
     ) -> None:
         pass
 
-    for module in (reading, retaining, reflecting, core, facts, places, graph, upkeep, schedule, serving, bench):
+    for module in (
+        reading,
+        context,
+        retaining,
+        reflecting,
+        core,
+        flush,
+        facts,
+        places,
+        graph,
+        upkeep,
+        watch,
+        schedule,
+        serving,
+        plugin,
+        bench,
+    ):
         module.register(app, run)
     _add_epilog(app)
     return app
