@@ -25,8 +25,9 @@ BUSY_MS = 5000
 
 
 def connect(path: str) -> Connection:
-    """A connection in autocommit mode (transactions are opened by hand); ``:memory:`` is allowed."""
-    connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_MS / 1000)
+    """A connection in autocommit mode (transactions are opened by hand); ``:memory:`` is allowed. Threads may pass it
+    on, but not use it at the same time."""
+    connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_MS / 1000, check_same_thread=False)
     connection.execute("PRAGMA foreign_keys=ON")
     return connection
 

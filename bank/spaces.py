@@ -131,7 +131,7 @@ def nearest(
         found = _by_scan(connection, space, query, where)
     if helped and len(found) > size + _SLACK:
         found = _reordered(connection, space, query, found, size)
-    scored = {passage: query.exact_cosine(one) for passage, one in vectors(connection, space, found).items()}
+    scored = query.cosines(vectors(connection, space, found), exact=True)
     best = sorted(scored, key=lambda passage: (-scored[passage], passage))
     if len(best) > size:
         # Of several equal ones at the end none is taken, unless there is nothing else.
@@ -143,8 +143,7 @@ def nearest(
 
 def cosines(connection: Connection, space: str, query: Query, passages: Sequence[int]) -> dict[int, float]:
     """The cosine of each passage that has a vector in this space, by the upper bytes."""
-    found = vectors(connection, space, passages)
-    return {passage: query.cosine(vector) for passage, vector in found.items()}
+    return query.cosines(vectors(connection, space, passages))
 
 
 def vectors(connection: Connection, space: str, passages: Sequence[int]) -> dict[int, bytes]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from datetime import date
+from typing import TYPE_CHECKING
 
 from .config import Configuration
 from .embeddings.models import Models
@@ -12,6 +13,9 @@ from .errors import MemoryFault, UsageFault, fault_of
 from .guard import PathNotAllowed, check_text, descend, refuse, split
 from .path_patterns import path_pattern
 from .search_settings import ExtraPath, SearchSettings, read_search
+
+if TYPE_CHECKING:
+    from .resident import Resident
 
 __all__ = ["CORE_NAMES", "PathNotAllowed", "Workspace"]
 
@@ -29,9 +33,13 @@ class Workspace:
     """One workspace. ``root``: its real path. ``extra_paths``: further files or folders that may be read, absolute or
     relative to the root: those of ``settings`` and any that are given besides. ``models``: what turns its passages into
     vectors. ``settings``: how it is searched. ``warnings``: lines for a person about settings that mean nothing
-    (the models have their own)."""
+    (the models have their own). ``readers``: what answers from connections that are kept open, where a process does. ``configuration``: the
+    file that all of this was read from."""
 
-    __slots__ = ("_given", "_inner", "_outer", "extra_paths", "index_path", "models", "root", "settings", "warnings")
+    __slots__ = (
+        *("_given", "_inner", "_outer", "extra_paths", "index_path", "models", "readers", "root", "settings"),
+        *("configuration", "warnings"),
+    )
 
     #: Whether the index is for its owner's eyes alone.
     private = False
@@ -46,6 +54,8 @@ class Workspace:
         self.models = models or Models()
         self.settings = settings or SearchSettings()
         self.warnings: tuple[str, ...] = ()
+        self.readers: Resident | None = None
+        self.configuration = Configuration("", {})
         self._given = os.path.abspath(root)
         self.root = os.path.realpath(root)
         more = (ExtraPath(extra) if isinstance(extra, str) else extra for extra in extra_paths)
@@ -77,6 +87,7 @@ class Workspace:
         settings, warnings = read_search(configuration, agent)
         workspace = cls.open(path, extra_paths, models, settings)
         workspace.warnings += tuple(warnings)
+        workspace.configuration = configuration
         return workspace
 
     @classmethod

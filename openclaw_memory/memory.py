@@ -11,6 +11,7 @@ from typing import Any
 from .bank.config import DEFAULT_AGENT, read_configuration
 from .bank.errors import UsageFault
 from .bank.model_space import fill_chosen
+from .bank.resident import Resident
 from .bank.retained import bullet_for, log_day, retain_facts
 from .bank.sync import Progress, SyncReport, sync
 from .bank.workspace import Workspace
@@ -34,6 +35,8 @@ class Memory:
         configuration = read_configuration(os.environ)
         self.workspace = Workspace.configured(os.path.expanduser(path), configuration, agent, extra_paths)
         self.agent = agent
+        self._readers = Resident(self.workspace)
+        self.workspace.readers = self._readers
 
     def __enter__(self) -> Memory:
         return self
@@ -45,6 +48,8 @@ class Memory:
 
     def close(self) -> None:
         """Let go of what is kept open. The object can still be asked."""
+        self.workspace.readers = None
+        self._readers.close()
 
     def recall(
         self,

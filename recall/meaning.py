@@ -152,6 +152,6 @@ def nearness(connection: Connection, meaning: Meaning, passages: Sequence[int]) 
     for others in around.values():
         wanted.update(dict.fromkeys(others))
     vectors = spaces.vectors(connection, meaning.space, list(wanted))
-    cosines = {passage: meaning.query.cosine(vector) for passage, vector in vectors.items()}
+    cosines = meaning.query.cosines(vectors)
     beside = {p: max((cosines[o] for o in others if o in cosines), default=0.0) for p, others in around.items()}
     return Nearness({p: cosines[p] for p in passages if p in cosines}, beside, vectors)

@@ -131,6 +131,7 @@ class StaticEmbedder:
         self._table = Table(path)
         self._find: Callable[[str], int | None] = self._table.find
         self._known: dict[str, tuple[int, ...]] = {}
+        self._signs: dict[str, int] = {}
         self.dimensions: int | None = self._table.dimensions
         self.fingerprint = f"static:{self.model}:{self._table.digest}"
 
@@ -146,8 +147,13 @@ class StaticEmbedder:
     def signs(self, word: str) -> int:
         """One bit for each dimension of the row of a word (one of ``wordpiece.words``), set where it is below zero; 0
         for a word that is no token of its own: cutting it into pieces takes long, and they say little."""
-        row = self._find(word)
-        return 0 if row is None else self._table.signs(row)
+        known = self._signs.get(word)
+        if known is None:
+            row = self._find(word)
+            known = 0 if row is None else self._table.signs(row)
+            if len(self._signs) < _REMEMBERED:
+                self._signs[word] = known
+        return known
 
     def direction(self, word: str) -> Vector:
         """A word's vector of any length: for one that is a token its row as it stands in the table."""
