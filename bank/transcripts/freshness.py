@@ -4,14 +4,16 @@ What is quickly read is indexed while the question waits; anything more is left 
 says so.
 """
 
+import contextlib
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from ..driver import Connection, DatabaseError
 from ..errors import MemoryFault
+from ..files import writer_lock
 from ..index import IndexUnusable, fault_of_database, is_damage
 from .changes import Thresholds, compare
-from .index import TranscriptIndex, known_transcripts, opened_to_read
+from .index import TranscriptIndex, known_transcripts, opened_to_read, remove
 from .sources import find_sources
 
 #: So many bytes of transcripts at most are indexed while a question waits: some tens of milliseconds.
@@ -40,32 +42,50 @@ def ask_transcripts(
 
     Never raises for what is wrong with transcripts or their index: that is told in ``notes``.
     """
-    try:
-        connection, fresh = _opened(index, thresholds, no_sync)
-    except MemoryFault as fault:
-        return None, Fresh(True, True, (f"session transcripts are not searched: {fault}",))
-    if connection is None:
-        return None, fresh
-    try:
-        return ask(connection), fresh
-    except DatabaseError as error:
-        if is_damage(error):
-            return None, _left_to_the_background(index, (), f"the index of transcripts is damaged ({error})")
-        fault = fault_of_database(error, index)
-        return None, Fresh(True, True, (*fresh.notes, f"session transcripts are not searched: {fault}"))
-    finally:
-        connection.close()
+    for last in (False, True):
+        try:
+            connection, fresh = _opened(index, thresholds, no_sync)
+            if connection is None:
+                return None, fresh
+            try:
+                return ask(connection), fresh
+            finally:
+                connection.close()
+        except MemoryFault as fault:
+            told = str(fault)
+            break
+        except (DatabaseError, ValueError, OverflowError) as error:
+            # What stands in the index does not read as what was put there.
+            if isinstance(error, DatabaseError) and not is_damage(error):
+                told = str(fault_of_database(error, index))
+                break
+            told = f"the index is damaged ({error})"
+            if not last:
+                _discard(index)
+    return None, Fresh(True, True, (f"session transcripts are not searched: {told}",))
+
+
+def _discard(index: TranscriptIndex) -> None:
+    """Delete a damaged index, unless somebody is writing it; it is built again like one that never was."""
+    with contextlib.suppress(MemoryFault), writer_lock(index.lock_path, 0.0, "deleting a damaged index"):
+        remove(index)
 
 
 def _opened(index: TranscriptIndex, thresholds: Thresholds, no_sync: bool) -> tuple[Connection | None, Fresh]:
     connection = _connection(index)
-    found = find_sources(index.state, index.agent)
     try:
-        known = known_transcripts(connection) if connection else {}
-    except DatabaseError as error:
+        return _looked_at(index, connection, thresholds, no_sync)
+    except BaseException:
         if connection:
             connection.close()
-        return None, _left_to_the_background(index, (), f"the index of transcripts is damaged ({error})")
+        raise
+
+
+def _looked_at(
+    index: TranscriptIndex, connection: Connection | None, thresholds: Thresholds, no_sync: bool
+) -> tuple[Connection | None, Fresh]:
+    found = find_sources(index.state, index.agent)
+    known = known_transcripts(connection) if connection else {}
     notes = [f"{line}; what was indexed of it is kept" for line in found.unread]
     notes += [f"{one.path}: not read ({one.problem})" for one in known.values() if one.problem]
     changes = compare(found, known, thresholds)
@@ -84,7 +104,7 @@ def _opened(index: TranscriptIndex, thresholds: Thresholds, no_sync: bool) -> tu
             # Another process is at it, or nothing can be written: what is there answers.
             notes.append(f"transcripts could not be indexed now ({fault.what})")
             return _connection(index), Fresh(True, True, tuple(notes))
-    return connection, _left_to_the_background(index, tuple(notes), "")
+    return connection, _left_to_the_background(index, tuple(notes))
 
 
 def _connection(index: TranscriptIndex) -> Connection | None:
@@ -94,11 +114,11 @@ def _connection(index: TranscriptIndex) -> Connection | None:
         return None
 
 
-def _left_to_the_background(index: TranscriptIndex, notes: tuple[str, ...], why: str) -> Fresh:
+def _left_to_the_background(index: TranscriptIndex, notes: tuple[str, ...]) -> Fresh:
     from .background import start_indexing
 
     started = start_indexing(index)
     told = "session transcripts are being indexed; this answer may miss some"
     if not started:
         told = "session transcripts are not all indexed; run `openclaw memory index`"
-    return Fresh(True, True, (*notes, f"{why}: {told}" if why else told))
+    return Fresh(True, True, (*notes, told))
