@@ -22,8 +22,8 @@ from .workspace import Workspace
 
 #: So many connections are kept at most; what more threads need at a time is opened for them and closed.
 KEPT = 8
-#: From this question on, loading numpy pays.
-WORTH_NUMPY = 2
+#: From this question on, watching the files and loading numpy pay.
+REPAID = 2
 #: Bytes of the index that are read by way of memory instead of being copied.
 _MAPPED = 1 << 28
 
@@ -38,7 +38,7 @@ class Resident:
         self._lock = threading.Lock()
         self._syncing = threading.Lock()
         self._free: list[tuple[Connection, tuple[int, int]]] = []
-        self._watch = Watch(workspace)
+        self._watch: Watch | None = None
         #: The count of changes up to which the index is known to say what the files say.
         self._clean: int | None = None
         self._closed = False
@@ -54,7 +54,7 @@ class Resident:
         if no_sync:
             return ask_anew(self._workspace, ask, no_sync=True, progress=progress)
         with self._syncing:
-            count = self._watch.count()
+            count = self._count()
             # Another thread may have synced while this one waited.
             answered = self._ask_kept(ask) if count is not None and count == self._clean else None
             if answered is not None:
@@ -72,19 +72,17 @@ class Resident:
         with self._lock:
             self._closed = True
             free, self._free = self._free, []
+            watch, self._watch = self._watch, None
         for connection, _ in free:
             connection.close()
-        self._watch.close()
+        if watch:
+            watch.close()
 
     def _ask_kept(self, ask: Callable[[Connection], Answer]) -> tuple[Answer, Fresh] | None:
         """The answer from a kept connection; None where something may have changed, or the index is not as it should
         be."""
-        self._asked += 1
-        if self._asked == WORTH_NUMPY:
-            # Vectors are compared with it wherever it is loaded.
-            with contextlib.suppress(ImportError):
-                import numpy  # noqa: F401
-        count = self._watch.count()
+        self._prepare()
+        count = self._count()
         held = self._take()
         if held is None:
             return None
@@ -104,6 +102,21 @@ class Resident:
             return None
         finally:
             self._give_back(connection, identity)
+
+    def _prepare(self) -> None:
+        """Load and open what pays from the second question on."""
+        with self._lock:
+            self._asked += 1
+            if self._asked != REPAID or self._closed:
+                return
+            self._watch = Watch(self._workspace)
+        # Vectors are compared with it wherever it is loaded.
+        with contextlib.suppress(ImportError):
+            import numpy  # noqa: F401
+
+    def _count(self) -> int | None:
+        watch = self._watch
+        return watch.count() if watch else None
 
     def _lacks_vectors(self, connection: Connection) -> bool:
         embedder = self._workspace.models.choice().embedder

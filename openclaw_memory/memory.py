@@ -51,6 +51,10 @@ class Memory:
         self.workspace.readers = None
         self._readers.close()
 
+    def __del__(self) -> None:
+        if hasattr(self, "_readers"):
+            self.close()
+
     def recall(
         self,
         query: str,
