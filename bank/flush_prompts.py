@@ -10,16 +10,22 @@ DAY = "YYYY-MM-DD"
 _TARGET = f"Store durable memories only in memory/{DAY}.md (create memory/ if needed)."
 _APPEND = f"If memory/{DAY}.md already exists, APPEND new content only and do not overwrite existing entries."
 _READ_ONLY = (
-    "Treat workspace bootstrap/reference files such as MEMORY.md, DREAMS.md, SOUL.md, and AGENTS.md as read-only during"
-    " this flush; never overwrite, replace, or edit them."
+    "Treat workspace bootstrap/reference files such as MEMORY.md, DREAMS.md, SOUL.md, and AGENTS.md, and everything in"
+    " bank/, as read-only during this flush; never overwrite, replace, or edit them."
 )
-#: As OpenClaw 2026.9 words them.
+_FORM = (
+    "Write what happened as plain notes, and what will matter later as a list under a heading `## Retain`, one"
+    " self-contained fact a line with full names and absolute dates: `- W @Name: fact about the world`,"
+    " `- B @Name: what was done`, `- O(c=0.9) @Name: opinion or preference`, `- S @Name: summary`."
+)
+#: As OpenClaw 2026.9 words them, but for the pages in ``bank/`` and the form of facts; the plug-in has the same.
 PROMPT = " ".join(
     (
         "Pre-compaction memory flush.",
         _TARGET,
         _READ_ONLY,
         _APPEND,
+        _FORM,
         f"Do NOT create timestamped variant files (e.g., {DAY}-HHMM.md); always use the canonical {DAY}.md filename.",
         f"If nothing to store, reply with {TOKEN}.",
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from .bank.config import Configuration, WorkspaceChoice, configuration_path
 from .bank.embeddings import settings as embedding_settings
+from .bank.flush_settings import read_flush
 from .bank.layers import DEFAULT, Setting
 from .bank.search_settings import read_search
 from .recall.qmd.settings import read_qmd
@@ -28,6 +29,7 @@ def effective_settings(
     agent = choice.agent
     warnings = embedding_settings.read_settings(configuration, agent, environ, told)[1]
     warnings += read_search(configuration, agent, environ, told)[1]
+    warnings += read_flush(configuration, agent, environ, told)[1]
     warnings += read_qmd(configuration, agent, environ, told)[1]
     warnings += verdict_settings.read_settings(configuration, agent, environ, told)[1]
     head, rest = told[:3], {one.key: one._replace(value=_shown(one.value)) for one in told[3:]}

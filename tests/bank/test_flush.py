@@ -154,16 +154,17 @@ def test_the_entry_says_what_the_caller_does_not(place: Place) -> None:
 # Prompts
 
 
-def test_the_prompts_are_those_of_openclaw(place: Place) -> None:
+def test_the_prompts_are_those_of_openclaw_and_ask_for_facts(place: Place) -> None:
     plan = place.plan()
-    assert plan.prompt == (
-        "Pre-compaction memory flush. Store durable memories only in memory/2025-12-06.md (create memory/ if needed)."
-        " Treat workspace bootstrap/reference files such as MEMORY.md, DREAMS.md, SOUL.md, and AGENTS.md as read-only"
-        " during this flush; never overwrite, replace, or edit them. If memory/2025-12-06.md already exists, APPEND new"
-        " content only and do not overwrite existing entries. Do NOT create timestamped variant files (e.g.,"
-        " 2025-12-06-HHMM.md); always use the canonical 2025-12-06.md filename. If nothing to store, reply with"
-        " NO_REPLY.\nCurrent time: Saturday, December 6th, 2025 - 11:30 AM (UTC)\nReference UTC: 2025-12-06 11:30 UTC"
-    )
+    for sentence in (
+        "Pre-compaction memory flush. Store durable memories only in memory/2025-12-06.md (create memory/ if needed).",
+        "Treat workspace bootstrap/reference files such as MEMORY.md, DREAMS.md, SOUL.md, and AGENTS.md,",
+        "If memory/2025-12-06.md already exists, APPEND new content only and do not overwrite existing entries.",
+        "as a list under a heading `## Retain`, one self-contained fact a line",
+        "always use the canonical 2025-12-06.md filename. If nothing to store, reply with NO_REPLY.\n",
+        "\nCurrent time: Saturday, December 6th, 2025 - 11:30 AM (UTC)\nReference UTC: 2025-12-06 11:30 UTC",
+    ):
+        assert sentence in plan.prompt
     assert plan.system_prompt.startswith("Pre-compaction memory flush turn. The session is near auto-compaction;")
     assert plan.system_prompt.endswith("You may reply, but usually NO_REPLY is correct.")
     assert "YYYY" not in plan.prompt + plan.system_prompt
