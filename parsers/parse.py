@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .chunks import make_chunks
+from .context_marks import blank_context
 from .days import CORE, LOG, OUTSIDE, PAGE, log_day, role_of
 from .document import Document, parse_document
 from .headings import LONGEST_HEADING, LONGEST_TITLE
@@ -48,7 +49,9 @@ def parse_file(text: str, path: str) -> ParsedFile:
         front.values,
         tuple(facts),
         tuple(parse_notes(document, path, rest)),
-        tuple(make_chunks(_without_marks(document.lines.raw), titles, front.end)),
+        tuple(
+            make_chunks(_without_marks(blank_context(document.lines.raw, document.lines.managed)), titles, front.end)
+        ),
         () if role == OUTSIDE else tuple(sorted(set(diagnostics))),
         read_judgements(document.lines.raw, document.lines.managed, OWN) if role == PAGE else (),
     )
