@@ -17,7 +17,10 @@ from ...parsers.transcripts import LONGEST_LINE, is_generated_key
 from .reading import Line, zstandard
 from .sources import FOLDER, Source
 
-_TAILS = ("-wal", "-shm")
+#: What SQLite keeps beside a database that somebody has open.
+_TAILS = ("-wal", "-shm", "-journal")
+#: Seconds to wait for somebody who keeps it locked.
+_PATIENCE = 0.3
 
 
 def find_sessions(database: str) -> tuple[list[Source], str]:
@@ -85,16 +88,16 @@ def opened(database: str) -> Iterator[sqlite3.Connection]:
     """A connection that only reads, of one moment, and leaves nothing beside the database. Raises ``sqlite3.Error`` or
     ``OSError``."""
     with contextlib.ExitStack() as stack:
-        logged = [os.path.exists(database + tail) for tail in _TAILS]
+        beside = {tail: os.path.exists(database + tail) for tail in _TAILS}
         place, mode = database, "mode=ro"
-        if not any(logged):
+        if not any(beside.values()):
             # Nobody has it open, and so it is not asked whether somebody has.
             mode = "mode=ro&immutable=1"
-        elif not all(logged):
+        elif beside["-wal"] != beside["-shm"]:
             # To read such a log SQLite would make the missing file.
             place = _copied(database, stack.enter_context(tempfile.TemporaryDirectory(prefix="openclaw-memory-")))
         uri = f"file:{pathname2url(os.path.abspath(place))}?{mode}"
-        connection = stack.enter_context(contextlib.closing(sqlite3.connect(uri, uri=True, timeout=1.0)))
+        connection = stack.enter_context(contextlib.closing(sqlite3.connect(uri, uri=True, timeout=_PATIENCE)))
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
         connection.execute("PRAGMA query_only=ON")
         connection.execute("BEGIN")

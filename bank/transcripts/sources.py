@@ -10,6 +10,7 @@ import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ...parsers.transcripts import is_generated_key
 from ..scan import Seen
 
 FOLDER = "sessions"
@@ -74,6 +75,20 @@ def find_sources(state: str, agent: str) -> Found:
     if problem:
         unread.append(f"{database}: cannot be read ({problem})")
     return Found(sources, tuple(unread), complete, not problem)
+
+
+def generated_sessions(state: str, agent: str) -> frozenset[str]:
+    """The sessions of which ``sessions.json`` says that they are a machine talking to itself."""
+    import json
+
+    try:
+        with open(os.path.join(agent_folder(state, agent), FOLDER, "sessions.json"), encoding="utf-8") as file:
+            told = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return frozenset()
+    entries = told.items() if isinstance(told, dict) else ()
+    found = (entry.get("sessionId") for key, entry in entries if is_generated_key(key) and isinstance(entry, dict))
+    return frozenset(session for session in found if isinstance(session, str))
 
 
 def _files(folder: str) -> Iterator[Source]:

@@ -33,7 +33,7 @@ from .index import (
 )
 from .passages import passages_of
 from .reading import Line, read_lines
-from .sources import Source, find_sources
+from .sources import Source, find_sources, generated_sessions
 
 #: Bytes of a transcript in one segment, about; so many at most are read again when it grows.
 SEGMENT = 32 * 1024
@@ -106,6 +106,7 @@ class _Run:
         self.written: list[int] = []
         self.vectors: dict[str, bytes] = {}
         self.bytes = 0
+        self._generated: frozenset[str] | None = None
 
     def run(self, thresholds: Thresholds) -> Report:
         found = find_sources(self.index.state, self.index.agent)
@@ -204,7 +205,8 @@ class _Run:
 
     def _read(self, source: Source, known: Known, batches: "_Batches") -> None:
         """Read from the last segment on, and write the segments anew."""
-        state = State(known.tail_line, bool(known.tail_unasked), bool(known.generated))
+        generated = bool(known.generated) or self._is_generated(source)
+        state = State(known.tail_line, bool(known.tail_unasked), generated)
         day = date.fromordinal(known.tail_day) if known.tail_day else None
         number, skipped = known.number, known.skipped
         others = self._said_elsewhere(source)
@@ -244,6 +246,11 @@ class _Run:
                 self._remember(now, source, complete=False)
                 batches.commit_if_full()
         self._remember(now, source)
+
+    def _is_generated(self, source: Source) -> bool:
+        if self._generated is None:
+            self._generated = generated_sessions(self.index.state, self.index.agent)
+        return source.session in self._generated
 
     def _said_elsewhere(self, source: Source) -> frozenset[str]:
         """The notes of other transcripts of the same session, which are not to count twice."""

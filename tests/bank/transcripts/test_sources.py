@@ -137,6 +137,7 @@ def test_the_database_is_left_alone(state: State) -> None:
     place = state.database()
     before = place.read_bytes()
     assert texts(state) == {"sessions/s-1": ["closed"]}
+    assert place.read_bytes() == before
     assert [one.name for one in place.parent.iterdir()] == [place.name]
 
     writer = sqlite3.connect(place, isolation_level=None)
@@ -152,10 +153,35 @@ def test_the_database_is_left_alone(state: State) -> None:
     folder.mkdir(parents=True)
     for name, data in beside.items():
         (folder / name).write_bytes(data)
+    # As after a crash that left both.
+    crashed = State(state.root / "crashed")
+    left = crashed.root / "agents" / "main" / "agent"
+    left.mkdir(parents=True)
+    for one in place.parent.iterdir():
+        (left / one.name).write_bytes(one.read_bytes())
     writer.close()
+    assert texts(crashed)["sessions/s-2"] == ["in the log"]
+    assert {one.name: one.read_bytes() for one in left.iterdir() if not one.name.endswith("-shm")} == beside
+    assert len(list(left.iterdir())) == 3
     assert texts(copy)["sessions/s-2"] == ["in the log"]
     assert {one.name: one.read_bytes() for one in folder.iterdir()} == beside
-    assert before
+
+
+def test_a_database_in_the_middle_of_a_change(state: State) -> None:
+    """What was not finished is not read as if it were."""
+    state.insert("s", [event("user", "finished")])
+    place = state.database()
+    writer = sqlite3.connect(place, isolation_level=None)
+    writer.execute("PRAGMA cache_size=1")
+    writer.execute("BEGIN IMMEDIATE")
+    insert_events(writer, "s", [event("user", f"not finished {n} " * 50) for n in range(300)], "agent:main:main")
+    assert (place.parent / f"{place.name}-journal").exists()
+    found = find_sources(state.path, "main")
+    if not found.unread:
+        assert [t.text for t in read_transcript(found.sources["sessions/s"]).turns] == ["finished"]
+    writer.execute("ROLLBACK")
+    writer.close()
+    assert texts(state) == {"sessions/s": ["finished"]}
 
 
 def test_a_database_that_is_none(state: State) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import stat
@@ -350,6 +351,21 @@ def test_a_session_that_turns_out_to_be_generated_is_taken_out(state: State) -> 
         state.append("a.jsonl", said("the dream"))
         sync_transcripts(index)
         assert rows(index) == []
+
+
+def test_sessions_of_schedules_are_left_out(state: State) -> None:
+    """Where the events do not say so, ``sessions.json`` does."""
+    store = {"agent:main:main": {"sessionId": "a"}, "agent:main:cron:backup:run:7": {"sessionId": "b"}, "x": None}
+    (state.sessions() / "sessions.json").write_text(json.dumps(store))
+    state.write("a.jsonl", said("The gannet is at berth 14."))
+    state.write("b.jsonl", said("Back up the disk.", "It is done."))
+    index = index_of(state)
+    sync_transcripts(index)
+    assert list(texts(index)) == ["sessions/a.jsonl"]
+    (state.sessions() / "sessions.json").write_text("no json")
+    state.append("b.jsonl", said("Once more."))
+    sync_transcripts(index)
+    assert list(texts(index)) == ["sessions/a.jsonl"]
 
 
 def test_one_that_cannot_be_read_stops_no_other(state: State) -> None:
