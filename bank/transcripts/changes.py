@@ -106,4 +106,6 @@ def _cost(source: Source, before: Known | None) -> int:
 
 def _is_proven(found: Found, one: Known) -> bool:
     """Whether a transcript that was not found is known not to be there."""
-    return found.folder if ".jsonl" in os.path.basename(one.path) else found.database
+    if ".jsonl" in os.path.basename(one.path):
+        return found.folder
+    return found.database and one.path not in found.cold

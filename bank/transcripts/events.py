@@ -11,6 +11,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
+from typing import NamedTuple
 from urllib.request import pathname2url
 
 from ...parsers.transcripts import LONGEST_LINE, is_generated_key
@@ -23,23 +24,33 @@ _TAILS = ("-wal", "-shm", "-journal")
 _PATIENCE = 0.3
 
 
-def find_sessions(database: str) -> tuple[list[Source], str]:
-    """(The sessions that have events, why the database cannot be read or ""). No database: none, and no complaint."""
+class Sessions(NamedTuple):
+    """``found``: those that have events. ``cold``: the paths of those whose events OpenClaw has packed away, and would
+    bring back: what was indexed of them stays. ``problem``: why the database cannot be read, or ""."""
+
+    found: list[Source]
+    cold: frozenset[str] = frozenset()
+    problem: str = ""
+
+
+def find_sessions(database: str) -> Sessions:
+    """The sessions in a database. No database: none, and no complaint."""
     if not os.path.lexists(database):
-        return [], ""
+        return Sessions([])
     if os.path.islink(database):
-        return [], "it is a symbolic link"
+        return Sessions([], problem="it is a symbolic link")
     try:
         with opened(database) as connection:
             if not _columns(connection, "transcript_events"):
-                return [], ""
+                return Sessions([])
             keys = _session_keys(connection)
             rows = connection.execute(
                 "SELECT session_id, count(*), max(seq), max(created_at) FROM transcript_events GROUP BY session_id"
             ).fetchall()
             changed = _rewritten(connection)
+            cold = _cold(connection)
     except (sqlite3.Error, OSError, ValueError, OverflowError) as error:
-        return [], str(error)
+        return Sessions([], problem=str(error))
     found = []
     for session, count, last, created in rows:
         if not isinstance(session, str) or not session.isprintable() or "/" in session or not session:
@@ -48,7 +59,7 @@ def find_sessions(database: str) -> tuple[list[Source], str]:
             continue
         seen = (0, int(created or 0) * 1_000_000, changed.get(session, 0), int(last or 0))
         found.append(Source(f"{FOLDER}/{session}", session, database, seen, False, False, int(count)))
-    return found, ""
+    return Sessions(found, cold)
 
 
 def read_events(source: Source, start: int) -> Iterator[Line]:
@@ -122,6 +133,13 @@ def _session_keys(connection: sqlite3.Connection) -> dict[str, str]:
     if not {"session_id", "session_key"} <= _columns(connection, "session_windows"):
         return {}
     return dict(connection.execute("SELECT session_id, session_key FROM session_windows").fetchall())
+
+
+def _cold(connection: sqlite3.Connection) -> frozenset[str]:
+    if "session_id" not in _columns(connection, "session_transcript_cold_archives"):
+        return frozenset()
+    rows = connection.execute("SELECT session_id FROM session_transcript_cold_archives").fetchall()
+    return frozenset(f"{FOLDER}/{session}" for (session,) in rows)
 
 
 def _rewritten(connection: sqlite3.Connection) -> dict[str, int]:

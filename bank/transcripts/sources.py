@@ -37,12 +37,14 @@ class Source(NamedTuple):
 
 class Found(NamedTuple):
     """``sources`` by path; ``unread``: lines for a person on what could not be looked at: nothing of it is known to be
-    absent. ``folder`` and ``database``: whether the files, and the sessions of the database, are all there."""
+    absent. ``folder`` and ``database``: whether the files, and the sessions of the database, are all there, but for
+    the paths ``cold``, which are packed away."""
 
     sources: dict[str, Source]
     unread: tuple[str, ...]
     folder: bool
     database: bool
+    cold: frozenset[str] = frozenset()
 
 
 def agent_folder(state: str, agent: str) -> str:
@@ -69,12 +71,12 @@ def find_sources(state: str, agent: str) -> Found:
         complete = False
         unread.append(f"{folder}: cannot be read ({error.strerror or type(error).__name__})")
     database = os.path.join(agent_folder(state, agent), "agent", "openclaw-agent.sqlite")
-    sessions, problem = find_sessions(database)
-    for source in sessions:
+    sessions = find_sessions(database)
+    for source in sessions.found:
         sources[source.path] = source
-    if problem:
-        unread.append(f"{database}: cannot be read ({problem})")
-    return Found(sources, tuple(unread), complete, not problem)
+    if sessions.problem:
+        unread.append(f"{database}: cannot be read ({sessions.problem})")
+    return Found(sources, tuple(unread), complete, not sessions.problem, sessions.cold)
 
 
 def generated_sessions(state: str, agent: str) -> frozenset[str]:

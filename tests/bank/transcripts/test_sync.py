@@ -341,6 +341,20 @@ def test_a_session_in_the_database_grows_and_is_rewritten(state: State) -> None:
     assert sync_transcripts(index).removed == ["sessions/s"]
 
 
+def test_a_session_that_is_packed_away_stays(state: State) -> None:
+    state.insert("s", [event("user", "one"), event("assistant", "two")])
+    index = index_of(state)
+    sync_transcripts(index)
+    connection = sqlite3.connect(state.database())
+    with connection:
+        connection.execute("CREATE TABLE session_transcript_cold_archives (session_id TEXT PRIMARY KEY)")
+        connection.execute("INSERT INTO session_transcript_cold_archives VALUES ('s')")
+        connection.execute("DELETE FROM transcript_events")
+    connection.close()
+    assert sync_transcripts(index).removed == []
+    assert texts(index)["sessions/s"] == [(1, "one"), (2, "two")]
+
+
 def test_a_session_that_turns_out_to_be_generated_is_taken_out(state: State) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sync, "SEGMENT", 100)
