@@ -79,7 +79,8 @@ def context_command(
     sys.stdout.write(visible(answer["text"]) if sys.stdout.isatty() else answer["text"])
     for part in answer["parts"]:
         left = f", {part['omitted']} left out" if part["omitted"] else ""
-        note(f"{part['name']}: {len(part['citations'])} entries, {part['tokens']} tokens{left}")
+        count = len(part["citations"])
+        note(f"{part['name']}: {count} entr{'y' if count == 1 else 'ies'}, {part['tokens']} tokens{left}")
     if answer["stale"]:
         note("this answer may be behind the files (not synced)")
     if answer["warning"]:
