@@ -15,6 +15,7 @@ from .bank.resident import Resident
 from .bank.retained import bullet_for, log_day, retain_facts
 from .bank.sync import Progress, SyncReport, sync
 from .bank.workspace import Workspace
+from .core import CoreMemory
 from .recall.about import about
 from .recall.engine import DEFAULT_BUDGET, DEFAULT_K, recall
 from .recall.filters import make_filters
@@ -91,12 +92,14 @@ class Memory:
         self, query: str, *, max_results: int | None = None, now: datetime | None = None, **options: Any
     ) -> dict[str, Any]:
         """OpenClaw's tool ``memory_search`` (``docs/json.md``, search). ``options``: min_score, corpus, citations,
-        chat_type, no_sync, progress."""
+        chat_type, session_key, no_sync, progress."""
         return memory_search(self.workspace, query, now=now or _now(), max_results=max_results, **options)
 
-    def get(self, path: str, from_line: int = 1, lines: int | None = None) -> dict[str, Any]:
+    def get(
+        self, path: str, from_line: int = 1, lines: int | None = None, *, session_key: str | None = None
+    ) -> dict[str, Any]:
         """OpenClaw's tool ``memory_get`` (``docs/json.md``, get)."""
-        return memory_get(self.workspace, path, from_line, lines)
+        return memory_get(self.workspace, path, from_line, lines, session_key=session_key)
 
     def retain(
         self, facts: str | Sequence[str], *, day: date | str = "", now: datetime | None = None
@@ -146,6 +149,34 @@ class Memory:
         from .reflect.view import look
 
         return held_opinions(look(self.workspace, now=now or _now(), scorer=self._scorer(judge)), entity)
+
+    def context(
+        self,
+        session: str = "main",
+        question: str = "",
+        *,
+        budget: int | None = None,
+        projects: Sequence[str] = (),
+        now: datetime | None = None,
+    ) -> dict[str, Any]:
+        """What an agent is to be given before a turn (``docs/json.md``, context). ``session``: ``main``, or ``group``,
+        which never sees the core memory."""
+        from .recall.context import DEFAULT_BUDGET as PLENTY
+        from .recall.context import build_context
+
+        return build_context(
+            self.workspace,
+            now=now or _now(),
+            session=session,
+            question=question,
+            budget=PLENTY if budget is None else budget,
+            projects=projects,
+        )
+
+    @property
+    def core(self) -> CoreMemory:
+        """The core memory: show, append, replace, insert, rethink."""
+        return CoreMemory(self.workspace)
 
     def sync(self, *, force: bool = False) -> SyncReport:
         """Bring the index up to date (recall and search do that by themselves), with vectors by the provider that is

@@ -26,13 +26,19 @@ def status_of(bank: Workspace, choice: WorkspaceChoice, deep: bool = False) -> t
         "workspace": bank.root,
         "workspaceSource": choice.source,
         "agent": choice.agent,
-        "backend": "builtin",
+        "backend": bank.settings.backend,
         "provider": embeddings["provider"],
         "embeddings": embeddings,
         "index": {"path": bank.index_path, "exists": os.path.isfile(bank.index_path), "usable": False, "stale": True},
         "sqlite": describe(),
     }
     told["sqlite"] |= vector_engine(bank)
+    if bank.settings.backend == "qmd":
+        from .recall.qmd.settings import read_qmd
+        from .recall.qmd.status import qmd_status
+
+        qmd = qmd_status(bank, read_qmd(bank.configuration, choice.agent)[0], agent=choice.agent)
+        told |= {"backend": "builtin" if qmd["problem"] else "qmd", "qmd": qmd}
     state = told["index"]
     changed: list[str] = []
     try:

@@ -15,14 +15,19 @@ MOST_CHARACTERS = 12_000
 READ_FAILED = "MEMORY_READ_FAILED"
 
 
-def memory_get(workspace: Workspace, path: str, from_line: int = 1, lines: int | None = None) -> dict[str, Any]:
+def memory_get(
+    workspace: Workspace, path: str, from_line: int = 1, lines: int | None = None, *, session_key: str | None = None
+) -> dict[str, Any]:
     """Lines ``from_line`` (1-based) on, at most ``lines`` (120 by default) and 12,000 characters.
 
     ``{status:"ok", text, path, from, lines, truncated?, nextFrom?}``, where ``lines`` counts what is given (0 past
     the end) and a cut text ends in a note that says where to go on; ``{status:"not_found", text:"", path}``;
     ``{status:"error", code, error, text:"", path}`` with code ``MEMORY_PATH_NOT_ALLOWED`` or ``MEMORY_READ_FAILED``.
-    Never raises for a path.
+    With the back end ``qmd`` also files of its collections (``qmd/<collection>/<path>``), for chats that may search
+    them by ``session_key``. Never raises for a path.
     """
+    if path.startswith("qmd/") and workspace.settings.backend == "qmd":
+        return _of_qmd(workspace, path, from_line, lines, session_key)
     try:
         real = workspace.resolve(path)
         shown = workspace.relative(real)
@@ -34,6 +39,20 @@ def memory_get(workspace: Workspace, path: str, from_line: int = 1, lines: int |
     except MemoryFault as fault:
         return error_answer(path, READ_FAILED, fault)
     return page_answer(path, shown, whole, from_line, lines)
+
+
+def _of_qmd(
+    workspace: Workspace, path: str, from_line: int, lines: int | None, session_key: str | None
+) -> dict[str, Any]:
+    from .qmd.reading import qmd_get
+    from .qmd.settings import read_qmd
+
+    agent = workspace.models.agent
+    try:
+        settings = read_qmd(workspace.configuration, agent)[0]
+    except MemoryFault as fault:
+        return error_answer(path, READ_FAILED, fault)
+    return qmd_get(workspace, settings, path, from_line, lines, agent=agent, session_key=session_key)
 
 
 def page_answer(path: str, shown: str, whole: list[str], from_line: int, lines: int | None) -> dict[str, Any]:

@@ -41,7 +41,8 @@ def memory_search(
     min_score: float | None = None,
     corpus: str = "",
     citations: bool | None = None,
-    chat_type: str = "direct",
+    chat_type: str = "",
+    session_key: str | None = None,
     no_sync: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
@@ -51,12 +52,15 @@ def memory_search(
     ``now``: when it is asked. ``max_results`` ≥ 1; results below ``min_score`` (0..1) are left out; both are as
     configured where they are not given (6 and 0). ``corpus``: memory, sessions or all, "" for what ``sources`` says;
     transcripts that are not switched on are not searched, which is said. ``citations``: None for what
-    ``memory.citations`` says; its ``auto`` means in direct chats only, by ``chat_type`` (direct, group, channel). A
-    workspace that cannot be searched, or whose memory is switched off, gives ``{results: [], disabled: true,
-    unavailable: true, error, warning, action}`` and never raises.
+    ``memory.citations`` says; its ``auto`` means in direct chats only, by ``chat_type`` (direct, group, channel; ""
+    for what ``session_key`` tells, the chat that asks; without one it is the person at the terminal).
+
+    With the back end ``qmd`` QMD answers; where it cannot, this does, and says so. A workspace that cannot be searched,
+    or whose memory is switched off, gives ``{results: [], disabled: true, unavailable: true, error, warning, action}``
+    and never raises.
     """
     settings = workspace.settings
-    cited = cites(settings, chat_type) if citations is None else citations
+    cited = cites(settings, chat_type or chat_type_of(session_key)) if citations is None else citations
     answer: dict[str, Any] = {
         "results": [],
         "provider": "none",
@@ -69,9 +73,14 @@ def memory_search(
         corpus = "memory" if not settings.searches_sessions else "all" if "memory" in settings.sources else "sessions"
     if corpus == "sessions" and not settings.searches_sessions:
         return answer | {"warning": SESSIONS_OFF}
+    notes: list[str] = []
+    if settings.backend == "qmd":
+        by_qmd = _by_qmd(workspace, query, notes, max_results, min_score, corpus, cited, session_key, now)
+        if by_qmd:
+            return by_qmd
     most = max(1, settings.max_results if max_results is None else max_results)
     least = (settings.min_score or 0.0) if min_score is None else min_score
-    found, stale, notes = Hits([], [], NO_MEANING), False, []
+    found, stale = Hits([], [], NO_MEANING), False
     if corpus != "sessions":
         try:
             found, fresh = ask_fresh(
@@ -82,7 +91,8 @@ def memory_search(
             )
         except MemoryFault as fault:
             return unavailable(str(fault), fault.remedy or "run `openclaw memory doctor`")
-        stale, notes = fresh.stale, list(fresh.notes)
+        stale = fresh.stale
+        notes += fresh.notes
     hits: Sequence[Hit | Said] = found.hits
     patterns, understood = found.patterns, found.understood
     if corpus != "memory" and settings.searches_sessions:
@@ -111,6 +121,52 @@ def memory_search(
         answer["warning"] = "; ".join(notes)
     debug = {"providerReason": understood.reason, "merge": "weighted" if settings.hybrid.chosen else "rank fusion"}
     return answer | {"debug": debug}
+
+
+def _by_qmd(
+    workspace: Workspace,
+    query: str,
+    notes: list[str],
+    max_results: int | None,
+    min_score: float | None,
+    corpus: str,
+    cited: bool,
+    session_key: str | None,
+    now: datetime,
+) -> dict[str, Any] | None:
+    """What QMD answers; None where it cannot, with the reason among ``notes``."""
+    from .qmd.process import QmdUnavailable
+    from .qmd.search import qmd_search
+    from .qmd.settings import read_qmd
+
+    agent = workspace.models.agent
+    try:
+        return qmd_search(
+            workspace,
+            read_qmd(workspace.configuration, agent)[0],
+            query,
+            agent=agent,
+            session_key=session_key,
+            max_results=max_results,
+            min_score=min_score,
+            corpus=corpus,
+            citations=cited,
+            now=now,
+        )
+    except QmdUnavailable as problem:
+        notes.append(f"QMD does not answer: {problem.reason}; the built-in index answers")
+    except MemoryFault as fault:
+        notes.append(f"QMD cannot be asked: {fault}; the built-in index answers")
+    return None
+
+
+def chat_type_of(session_key: str | None) -> str:
+    """direct, group or channel, by the key of a session; direct for the person at the terminal (None)."""
+    if session_key is None:
+        return "direct"
+    from .qmd.scope import read_chat
+
+    return read_chat(session_key).chat_type
 
 
 def cites(settings: SearchSettings, chat_type: str) -> bool:

@@ -232,6 +232,7 @@ def _print_status(told: dict[str, Any]) -> None:
         ("workspace", told["workspace"]),
         ("from", told["workspaceSource"]),
         ("agent", told["agent"]),
+        ("backend", _backend(told)),
         (
             "index",
             state.get("problem") or ("none yet; the next recall builds it" if not state["exists"] else state["path"]),
@@ -253,6 +254,15 @@ def _print_status(told: dict[str, Any]) -> None:
         print(f"{paint(f'{name:<10}', 'dim')} {visible(str(value))}")
     for line in embeddings["warnings"]:
         note(f"warning: {line}")
+
+
+def _backend(told: dict[str, Any]) -> str:
+    qmd = told.get("qmd")
+    if not qmd:
+        return "built-in index"
+    problem = f"; QMD does not answer: {qmd['problem']}; the built-in index does" if qmd["problem"] else ""
+    ready = sum(1 for one in qmd["collections"] if one["ready"])
+    return f"QMD {qmd['version'] or '?'} ({qmd['command']}), {ready} of {len(qmd['collections'])} collections{problem}"
 
 
 def reset_command(yes: bool, embeddings: bool, workspace: str, agent: str, as_json: bool) -> int:
