@@ -74,8 +74,20 @@ def proposals(
     core: str,
     latest: date,
 ) -> list[Proposal]:
-    """What could go into the core memory. ``standings``: of the facts that are not active. ``confidences``: of opinions
-    by now. ``latest``: the newest day of a log, from which on what is past counts as past."""
+    """What could go into the core memory, whose text ``core`` is. ``latest``: the newest day of a log, from which on
+    what is past counts as past. The rest: see ``core_facts``."""
+    return propose(core_facts(workspace, connection, means, standings, confidences), core, latest)
+
+
+def core_facts(
+    workspace: Workspace,
+    connection: Connection,
+    means: dict[str, str | None],
+    standings: Mapping[str, Standing],
+    confidences: Mapping[str, float],
+) -> list[CoreFact]:
+    """What there is behind each fact that was said or recalled often enough. ``standings``: of the facts that are not
+    active. ``confidences``: of opinions by now."""
     recalls = read_recalls(workspace)
     rows = connection.execute(
         "SELECT key FROM passages WHERE kind IN ('world', 'experience', 'opinion') AND origin = 'stated'"
@@ -103,7 +115,7 @@ def proposals(
                 confidences.get(one.id),
             )
         )
-    return propose(facts, core, latest)
+    return facts
 
 
 def confidences(units: Units) -> dict[str, float]:
