@@ -72,7 +72,7 @@ def check(core: Core, data: bytes, path: str, added: str, line: int = 0) -> Core
     remedy = "close code fences and comments in the text, and keep both marks of those that are there"
     if hidden:
         raise CoreRefused("structure", f"not written: line {hidden} would not be read as before", where, remedy)
-    if new.lines.open_at is not None and core.lines.open_at is None:
+    if _tail(new) > _tail(core):
         raise CoreRefused("structure", "not written: a code fence or a comment would never end", where, remedy)
     _check_read_only(core, new, path)
     if _managed(core) != _managed(new):
@@ -156,6 +156,11 @@ def _hidden(core: Core, new: Core) -> int:
         ):
             return number + 1
     return 0
+
+
+def _tail(core: Core) -> int:
+    """How many lines at the end a fence or a comment hides that never ends."""
+    return 0 if core.lines.open_at is None else len(core.lines.raw) - core.lines.open_at
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
