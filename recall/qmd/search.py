@@ -80,6 +80,10 @@ def qmd_search(
     }
     if chat and not allows(settings.scope, chat):
         return answer | {"warning": denial(chat)}
+    if not query.strip():
+        return answer
+    if corpus == "sessions" and not settings.sessions.enabled:
+        return answer | {"warning": "session transcripts are not exported: memory.qmd.sessions.enabled is false"}
     until = time.monotonic() + settings.limits.timeout
     home = home_of(agent, environ)
     qmd = find_qmd(settings.command, home, environ)
@@ -94,8 +98,6 @@ def qmd_search(
     elif due.update or due.embed:
         start_upkeep(workspace, agent, environ)
     ours = _ready(due, record, settings, corpus)
-    if corpus == "sessions" and not settings.sessions.enabled:
-        return answer | {"warning": "session transcripts are not exported: memory.qmd.sessions.enabled is false"}
     if record.update.reason:
         notes.append(f"QMD's index is not updated: {record.update.reason}")
     if settings.search_mode != "search" and record.embed.reason:
@@ -103,6 +105,8 @@ def qmd_search(
     limit = min(settings.limits.results, max(1, max_results or settings.limits.results))
     question = understand(query, (now or datetime.now().astimezone()).date())
     found = _ask(qmd, settings, question, list(ours), limit * _ASKED, until)
+    if settings.search_mode == "vsearch" and not found.hits and not record.embed.done:
+        raise QmdUnavailable(record.embed.reason or "it has embedded nothing yet")
     least = (workspace.settings.min_score or 0.0) if min_score is None else min_score
     patterns = [word_pattern(term.text) for term in question.terms]
     hits = [hit for hit in found.hits if hit.score >= least]
@@ -121,8 +125,8 @@ def qmd_search(
 def _ready(due: Due, record: Record, settings: QmdSettings, corpus: str) -> dict[str, Collection]:
     """The collections to search, by QMD's names. Raises ``QmdUnavailable`` where none of them is set up."""
     made = matching(due.wanted, record)
-    ours = {one.name: due.wanted[name] for name, one in made.items() if corpus in ("all", due.wanted[name].source)}
-    if not ours and not (corpus == "sessions" and not settings.sessions.enabled):
+    ours = {made[name].name: one for name, one in due.wanted.items() if name in made and corpus in ("all", one.source)}
+    if not ours:
         if record.update.reason:
             raise QmdUnavailable(record.update.reason)
         if record.update.done and not due.behind:

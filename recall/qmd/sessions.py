@@ -9,7 +9,7 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from ...bank.files import FileMissing, read_text, write_atomic
 from ...bank.guard import DEVICES
 from ...bank.scan import Seen
 from ...bank.transcripts.reading import read_transcript
-from ...bank.transcripts.sources import Found, Source, find_sources
+from ...bank.transcripts.sources import Found, Source, find_sources, generated_sessions
 from ...parsers.transcripts import USER, Turn
 from .collections import sessions_folder
 from .home import Home
@@ -51,21 +51,17 @@ def export_sessions(settings: QmdSettings, home: Home, now: float) -> list[str]:
             _write_list(folder, {})
         return []
     _make_folder(folder)
-    found = find_sources(home.state, home.agent)
-    warnings = list(found.unread)
-    kept: dict[str, Exported] = {}
-    for path, source in _recent(found, settings, now):
+    state = _compare(settings, home, exported, now)
+    warnings = list(state.unread)
+    kept = dict(state.left)
+    for path, source in sorted(state.sources.items()):
         entry = exported.get(path)
         if entry is None or entry.seen != source.seen or not _is_there(folder, entry.file):
             entry = _export(folder, source, entry, warnings)
         kept[path] = entry
     for path, entry in exported.items():
-        if path in kept:
-            continue
-        if path in found.sources or (found.database if entry.database else found.folder):
+        if path not in kept:
             _remove(folder, entry.file)
-        else:
-            kept[path] = entry
     if kept != exported:
         _write_list(folder, kept)
     return warnings
@@ -76,16 +72,43 @@ def sessions_behind(settings: QmdSettings, home: Home, now: float) -> bool:
     exported = _read_list(sessions_folder(settings, home))
     if not settings.sessions.enabled:
         return bool(exported)
-    recent = dict(_recent(find_sources(home.state, home.agent), settings, now))
-    return set(recent) != set(exported) or any(exported[path].seen != one.seen for path, one in recent.items())
+    state = _compare(settings, home, exported, now)
+    as_it_is = {path: exported[path].seen for path in exported if path not in state.left}
+    return as_it_is != {path: source.seen for path, source in state.sources.items()}
 
 
-def _recent(found: Found, settings: QmdSettings, now: float) -> Iterator[tuple[str, Source]]:
-    """Those that were not silent for too long; what ``seen`` has second is a time in nanoseconds."""
+class _Compared(NamedTuple):
+    """``sources``: the transcripts to have. ``left``: exports that stay though there is no transcript to be seen, as it
+    is not proven gone. ``unread``: what could not be looked at."""
+
+    sources: dict[str, Source]
+    left: dict[str, Exported]
+    unread: tuple[str, ...]
+
+
+def _compare(settings: QmdSettings, home: Home, exported: dict[str, Exported], now: float) -> _Compared:
+    found = find_sources(home.state, home.agent)
+    generated = generated_sessions(home.state, home.agent)
     days = settings.sessions.retention_days
-    for path, source in sorted(found.sources.items()):
-        if not days or source.seen[1] / 1e9 >= now - days * _DAY:
-            yield path, source
+    since = (now - days * _DAY) * 1e9 if days else 0.0
+    # What is second in ``seen`` is the time of the last word, in nanoseconds.
+    sources = {
+        path: source
+        for path, source in found.sources.items()
+        if source.seen[1] >= since and source.session not in generated
+    }
+    left = {
+        path: entry
+        for path, entry in exported.items()
+        if path not in found.sources and entry.seen[1] >= since and not _is_proven_gone(found, path, entry)
+    }
+    return _Compared(sources, left, found.unread)
+
+
+def _is_proven_gone(found: Found, path: str, entry: Exported) -> bool:
+    if entry.database:
+        return found.database and path not in found.cold
+    return found.folder
 
 
 def _export(folder: str, source: Source, before: Exported | None, warnings: list[str]) -> Exported:
