@@ -1,6 +1,8 @@
 # make demo   set up, ask the demo workspace six questions, open one citation, then reflect
 # make test   set up, then every test
 # make test-llama       compile llama.cpp, bring a model of 250 MB, then the tests of local models
+# make test-openclaw    bring a real OpenClaw and its Node (840 MB, with npm), then the tests of the plug-in in it
+# make plugin-tools     write the table of tools for the plug-in anew
 # make lint types bench   the checks and the measurements that a developer runs
 
 PYTHON ?= python3
@@ -9,7 +11,7 @@ BIN = $(VENV)/bin
 DEMO = build/demo
 LOCOMO ?=
 
-.PHONY: demo test test-llama lint types bench clean
+.PHONY: demo test test-llama test-openclaw plugin-tools lint types bench clean
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "openclaw-memory needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
@@ -53,6 +55,24 @@ $(VENV)/.ready-llama: $(VENV)/.ready
 
 test-llama: $(VENV)/.ready-llama
 	$(BIN)/python -m pytest tests/llama
+
+# The real one, below build/ and used again while it is there; Node comes as an npm package for this machine.
+OPENCLAW ?= build/openclaw
+OPENCLAW_VERSION = 2026.9.6
+NODE_PACKAGE = node-$(shell node -p 'process.platform.replace("win32", "win") + "-" + process.arch')
+
+$(OPENCLAW)/$(OPENCLAW_VERSION).ready:
+	mkdir -p $(OPENCLAW) && echo '{"private": true}' >$(OPENCLAW)/package.json
+	cd $(OPENCLAW) && npm install --no-audit --no-fund $(NODE_PACKAGE)@24
+	cd $(OPENCLAW) && PATH="$$PWD/node_modules/$(NODE_PACKAGE)/bin:$$PATH" \
+		npm install --no-audit --no-fund openclaw@$(OPENCLAW_VERSION)
+	touch $@
+
+test-openclaw: $(VENV)/.ready $(OPENCLAW)/$(OPENCLAW_VERSION).ready
+	OPENCLAW=$(OPENCLAW) $(BIN)/python -m pytest tests/gateway
+
+plugin-tools: $(VENV)/.ready
+	$(BIN)/openclaw-memory serve --json >integrations/openclaw/tools.json
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .

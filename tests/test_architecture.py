@@ -17,6 +17,9 @@ ROOMS = ["parsers", "bank", "recall", "reflect", "openclaw_memory"]
 PRESENT = [room for room in ROOMS if (ROOT / room).is_dir()]
 #: Files of the package that are no modules.
 DATA = {"py.typed", "table.bin", "LICENSE-table.txt", "model.npz"}
+#: The plug-in for OpenClaw, and the name under which it installs.
+PLUGIN = "integrations/openclaw"
+PLACED = {PLUGIN: "openclaw_plugin"}
 STANDARD_AND = {"parsers": {"markdown_it"}}
 
 
@@ -97,10 +100,10 @@ def test_the_wheel_holds_every_module_and_the_template(tmp_path):
     named = zipfile.ZipFile(wheel).namelist()
     inside = {name for name in named if ".dist-info/" not in name}
     expected = set()
-    for room in [*PRESENT, "workspace_template"]:
-        prefix = "openclaw_memory" if room == "openclaw_memory" else f"openclaw_memory/{room}"
+    for room in [*PRESENT, "workspace_template", PLUGIN]:
+        prefix = "openclaw_memory" if room == "openclaw_memory" else f"openclaw_memory/{PLACED.get(room, room)}"
         for path in (source / room).rglob("*"):
-            data = room == "workspace_template" or path.suffix == ".py" or path.name in DATA
+            data = room in ("workspace_template", PLUGIN) or path.suffix == ".py" or path.name in DATA
             if path.is_file() and data and "__pycache__" not in path.parts:
                 expected.add(f"{prefix}/{path.relative_to(source / room).as_posix()}")
     assert inside == expected
@@ -113,27 +116,28 @@ def test_the_wheel_holds_every_module_and_the_template(tmp_path):
 def test_every_package_is_listed():
     listed = set(project()["tool"]["setuptools"]["packages"])
     found = set()
-    for room in [*PRESENT, "workspace_template"]:
+    for room in [*PRESENT, "workspace_template", PLUGIN]:
         for path in (ROOT / room).rglob("__init__.py"):
             inner = path.parent.relative_to(ROOT / room).parts
-            head = ["openclaw_memory"] if room == "openclaw_memory" else ["openclaw_memory", room]
+            head = ["openclaw_memory"] if room == "openclaw_memory" else ["openclaw_memory", PLACED.get(room, room)]
             found.add(".".join([*head, *inner]))
     assert listed == found
     assert "openclaw_memory.bank.embeddings" in listed
 
 
-def test_make_test_runs_every_test_but_those_of_local_models():
-    """These need llama.cpp, which takes ten minutes to compile."""
+def test_make_test_runs_every_test_but_those_of_local_models_and_of_a_real_openclaw():
+    """These need llama.cpp, which takes ten minutes to compile, and OpenClaw, which is 800 MB."""
     listed = set(project()["tool"]["pytest"]["ini_options"]["testpaths"])
     found = {
         f"tests/{path.name}"
         for path in (ROOT / "tests").iterdir()
         if path.suffix == ".py" or (path.is_dir() and any(path.rglob("test_*.py")))
     }
-    assert listed == found - {"tests/llama"}
+    assert listed == found - {"tests/llama", "tests/gateway"}
     makefile = (ROOT / "Makefile").read_text("utf-8")
     assert re.search(r"^test: .*\n\t\$\(BIN\)/python -m pytest$", makefile, re.MULTILINE)
     assert re.search(r"^test-llama: .*\n\t\$\(BIN\)/python -m pytest tests/llama$", makefile, re.MULTILINE)
+    assert re.search(r"^test-openclaw: .*\n\t.*\$\(BIN\)/python -m pytest tests/gateway$", makefile, re.MULTILINE)
 
 
 def test_the_version_is_said_once():

@@ -21,7 +21,23 @@ const FORM =
   "Write what happened as plain notes, and what will matter later as a list under a heading `## Retain`, one self-contained " +
   "fact a line with full names and absolute dates: `- W @Name: fact about the world`, `- B @Name: what was done`, " +
   "`- O(c=0.9) @Name: opinion or preference`, `- S @Name: summary`.";
-const NAME = "Do NOT create timestamped variant files (e.g., YYYY-MM-DD-HHMM.md).";
+const PROMPT = [
+  "Pre-compaction memory flush.",
+  TARGET,
+  READ_ONLY,
+  APPEND,
+  FORM,
+  "Do NOT create timestamped variant files (e.g., YYYY-MM-DD-HHMM.md); always use the canonical YYYY-MM-DD.md filename.",
+  `If nothing to store, reply with ${SILENT}.`,
+].join(" ");
+const SYSTEM_PROMPT = [
+  "Pre-compaction memory flush turn.",
+  "The session is near auto-compaction; capture durable memories to disk.",
+  TARGET,
+  READ_ONLY,
+  APPEND,
+  `You may reply, but usually ${SILENT} is correct.`,
+].join(" ");
 
 /**
  * The plan, or null where the configuration switches it off.
@@ -39,32 +55,19 @@ export function flushPlan({ cfg, nowMs = Date.now(), contextWindowTokens } = {})
     softThresholdTokens = Math.min(softThresholdTokens, Math.floor((window - reserveTokensFloor) / 2));
   }
   const zone = zoneOf(cfg?.agents?.defaults?.userTimezone);
-  const day = new Intl.DateTimeFormat("en-CA", { timeZone: zone, dateStyle: "short" }).format(nowMs);
+  const day = new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short" }).format(nowMs);
   const time = new Intl.DateTimeFormat("en-GB", { timeZone: zone, dateStyle: "full", timeStyle: "short" }).format(nowMs);
-  const text = (...parts) => parts.join(" ").replaceAll("YYYY-MM-DD", day);
+  const filled = (text) => {
+    const said = text.replaceAll("YYYY-MM-DD", day);
+    return said.includes(SILENT) ? said : `${said}\n\nIf no user-visible reply is needed, start with ${SILENT}.`;
+  };
   return {
     softThresholdTokens,
     forceFlushTranscriptBytes: bytes(set.forceFlushTranscriptBytes) ?? TRANSCRIPT_BYTES,
     reserveTokensFloor,
     model: set.model?.trim() || undefined,
-    prompt:
-      text(
-        set.prompt?.trim() || "Pre-compaction memory flush.",
-        TARGET,
-        READ_ONLY,
-        APPEND,
-        FORM,
-        NAME,
-        `If nothing to store, reply with ${SILENT}.`,
-      ) + `\nCurrent time: ${time} (${zone})`,
-    systemPrompt: text(
-      set.systemPrompt?.trim() ||
-        "Pre-compaction memory flush turn. The session is near auto-compaction; capture durable memories to disk.",
-      TARGET,
-      READ_ONLY,
-      APPEND,
-      `You may reply, but usually ${SILENT} is correct.`,
-    ),
+    prompt: set.prompt?.trim() ? filled(set.prompt.trim()) : `${filled(PROMPT)}\nCurrent time: ${time} (${zone})`,
+    systemPrompt: filled(set.systemPrompt?.trim() || SYSTEM_PROMPT),
     relativePath: `memory/${day}.md`,
   };
 }

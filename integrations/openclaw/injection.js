@@ -3,9 +3,9 @@
 import { chatTypeOf, isOn, placeOf } from "./place.js";
 import { pool } from "./pool.js";
 
-/** What marks such a text, so that it is not read as a part of the conversation later. */
-const OPEN = "<recalled-memory>";
-const CLOSE = "</recalled-memory>";
+/** Marks that OpenClaw takes out of what it shows, and the reader of transcripts out of what it reads. */
+const OPEN = "<relevant-memories>";
+const CLOSE = "</relevant-memories>";
 
 /**
  * @param {any} api

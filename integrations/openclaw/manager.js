@@ -49,7 +49,9 @@ async function searchManager(process, { timeout }) {
     },
     status: () => providerStatus(status),
     sync: async () => {
-      status = await ask("status", { sync: true });
+      // Every question brings the index up to date first.
+      await ask("memory_recall", { query: "", k: 1 });
+      status = await ask("status");
     },
     probeEmbeddingAvailability: async () => ({ ok: true, checked: true }),
     probeVectorAvailability: async () => true,

@@ -17,10 +17,11 @@ export function chatTypeOf(sessionKey) {
   return parts.includes("direct") || parts.includes("dm") || parts.at(-1) === MAIN ? "direct" : undefined;
 }
 
-/** The agent that is meant where none is named: the one marked as default, the only one, or `main`. */
+/** The agent that is meant where none is named: OpenClaw's system agent, the one marked as default, the first, or `main`. */
 export function defaultAgent(config) {
   const agents = agentsOf(config);
-  return (agents.find(([, entry]) => entry.default === true) ?? agents[0])?.[0] ?? MAIN;
+  const marked = agents.find(([, entry]) => entry.default === true) ?? agents[0];
+  return config?.agents?.defaults?.systemAgent?.agentId || marked?.[0] || MAIN;
 }
 
 /** [id, entry] of the agents that the configuration names, in its order: `agents.entries`, or the older `agents.list`. */

@@ -1,0 +1,1 @@
+"""The plug-in for OpenClaw: data, no code of Python's."""
