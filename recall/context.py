@@ -6,6 +6,7 @@ know it again, so that memory that was shown is never taken for something that w
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -18,13 +19,12 @@ from ..bank.sync import Progress
 from ..bank.workspace import CORE_NAMES, Workspace
 from ..parsers.context_marks import END, START
 from ..parsers.days import LOG
-from ..parsers.parse import parse_file
 from ..parsers.tokens import estimate_tokens
 from .context_parts import Part, ShownFile, due_part, file_part, is_fit, recall_part
 from .due import DueEntry, due_entries
 from .engine import recall
 from .excerpt import Excerpts, Unit
-from .shown import Shown
+from .shown import Said, Shown
 
 DEFAULT_BUDGET = 2000
 SESSIONS = ("main", "group")
@@ -95,12 +95,14 @@ def allocate(budget: int, needs: Mapping[str, int]) -> dict[str, int]:
 
 
 class _Gathered:
-    """Everything that may be shown. ``logs``: paths by part; ``results``: recall's."""
+    """Everything that may be shown. ``logs``: paths by part; ``said``: what the index has of the files that are shown,
+    by path; ``results``: recall's."""
 
     def __init__(self) -> None:
         self.due: list[DueEntry] = []
         self.logs: dict[str, list[str]] = {"yesterday": [], "today": []}
         self.files: dict[str, list[ShownFile]] = {"core": [], "yesterday": [], "today": []}
+        self.said: dict[str, list[Said]] = {}
         self.results: list[dict[str, Any]] = []
         self.confident: bool | None = None
         self.stale = False
@@ -125,17 +127,19 @@ def _ask_index(
     days = {day.toordinal(): name for name, day in _days(now.date()).items()}
     private = session == "main"
 
-    def ask(connection: Connection) -> tuple[list[DueEntry], list[tuple[str, int]]]:
+    core = [workspace.relative(workspace.core_path())] if private else []
+
+    def ask(connection: Connection) -> tuple[list[DueEntry], list[tuple[str, int]], dict[str, list[Said]]]:
         marks = ", ".join("?" * len(days))
         sql = f"SELECT path, day FROM files WHERE role = '{LOG}' AND day IN ({marks}) ORDER BY path"
         logs = connection.execute(sql, [*days]).fetchall()
         due = due_entries(
             workspace, connection, today=now.date(), question=question, private=private, projects=projects
         )
-        return due, logs
+        return due, logs, _said(connection, [*core, *(path for path, _ in logs)]) if question else {}
 
     try:
-        (gathered.due, logs), fresh = ask_fresh(workspace, ask, no_sync=no_sync, progress=progress)
+        (gathered.due, logs, gathered.said), fresh = ask_fresh(workspace, ask, no_sync=no_sync, progress=progress)
         gathered.stale = fresh.stale
         gathered.warnings += fresh.notes
         for path, ordinal in logs:
@@ -150,6 +154,18 @@ def _ask_index(
     except MemoryFault as fault:
         gathered.stale = True
         gathered.warnings.append(f"nothing was recalled: {fault}")
+
+
+def _said(connection: Connection, paths: Sequence[str]) -> dict[str, list[Said]]:
+    rows = connection.execute(
+        "SELECT f.path, p.line, p.end_line, p.text, p.entities, p.key FROM passages p JOIN files f ON f.id = p.file"
+        f" WHERE f.path IN ({', '.join('?' * len(paths))}) ORDER BY f.path, p.position",
+        [*paths],
+    )
+    found: dict[str, list[Said]] = {}
+    for path, line, end_line, text, entities, key in rows:
+        found.setdefault(path, []).append(Said(line, end_line, " ".join([*json.loads(entities), text]), key))
+    return found
 
 
 def _public(result: dict[str, Any]) -> dict[str, Any] | None:
@@ -198,8 +214,7 @@ def _read(
             continue
         core = name == "core"
         excerpts = Excerpts(file.text, cite=not core, machine=core)
-        parsed = parse_file(file.text, path)
-        gathered.files[name].append(ShownFile(title, path, excerpts, order, [*parsed.facts, *parsed.notes]))
+        gathered.files[name].append(ShownFile(title, path, excerpts, order, gathered.said.get(path, [])))
 
 
 def _fill(gathered: _Gathered, budget: int) -> dict[str, Part]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
-from ..parsers.records import Fact, Note
 from ..parsers.secrets import looks_secret
 from ..parsers.tokens import estimate_tokens
 from .bundle import citation
 from .due import DueEntry
 from .excerpt import Excerpts, Unit, harmless
-from .shown import Shown
+from .shown import Said, Shown
 
 _PLENTY = 1 << 30
 
@@ -33,13 +32,13 @@ class Part(NamedTuple):
 
 
 class ShownFile(NamedTuple):
-    """A file that is shown by its entries. ``order``: in which these are taken. ``passages``: its facts and notes."""
+    """A file that is shown by its entries. ``order``: in which these are taken. ``said``: its facts and notes."""
 
     title: str
     path: str
     excerpts: Excerpts
     order: Callable[[Unit], tuple[int, ...]]
-    passages: Sequence[Fact | Note]
+    said: Sequence[Said]
 
 
 def due_part(entries: Sequence[DueEntry], budget: int) -> tuple[Part, list[DueEntry]]:
@@ -70,7 +69,7 @@ def file_part(
         )
         if shown is not None:
             for unit in units:
-                shown.add_unit(file.path, unit.line, unit.end_line, file.excerpts.heading_of(unit), file.passages)
+                shown.add_unit(file.path, unit.line, unit.end_line, file.excerpts.heading_of(unit), file.said)
     return whole
 
 
@@ -107,13 +106,13 @@ def _taken(entries: Sequence[Any], lines: Sequence[str], head: str, budget: int)
 def _one_file(file: ShownFile, budget: int, without: Collection[tuple[int, int]]) -> tuple[Part, tuple[Unit, ...]]:
     head = f"## {file.title} ({file.path})\n\n"
     spent = _cost(head)
-    found = file.excerpts.best(_PLENTY, file.order, without=without)
-    if found.omitted or estimate_tokens(found.text) > budget - spent:
+    found, tokens = file.excerpts.whole(without)
+    if found.omitted or tokens > budget - spent:
         spent += estimate_tokens(f"\n({found.omitted + len(found.units)} more entries left out)\n")
         found = file.excerpts.best(budget - spent, file.order, without=without)
         spent += found.cost
     else:
-        spent += estimate_tokens(found.text)
+        spent += tokens
     if not found.units:
         return Part(omitted=found.omitted), ()
     more = f"\n({found.omitted} more {'entries' if found.omitted > 1 else 'entry'} left out)\n" if found.omitted else ""

@@ -11,7 +11,7 @@ from ..bank.entities import named_in, resolve
 from ..bank.errors import MemoryFault
 from ..bank.files import read_text
 from ..bank.workspace import Workspace
-from ..parsers.days import CORE, LOG, PAGE, PLAIN
+from ..parsers.days import CORE, LOG, PAGE, PLAIN, log_day
 from ..parsers.lines import read_lines
 from ..parsers.names import fold
 from ..parsers.parse import parse_file
@@ -53,13 +53,15 @@ def due_entries(
     """
     roles = (LOG, PAGE, PLAIN, CORE) if private else (LOG, PAGE, PLAIN)
     rows = connection.execute(
-        "SELECT DISTINCT f.path FROM chunks c JOIN files f ON f.id = c.file"
+        "SELECT f.path, c.text FROM chunks c JOIN files f ON f.id = c.file"
         f" WHERE f.role IN ({', '.join('?' * len(roles))}) AND c.text LIKE '%<!--%trigger%:%-->%' ORDER BY f.path",
         roles,
     ).fetchall()
     names = _namer(connection, question, today)
+    # Most marks are for another day: a file is read only for one that may be due.
+    paths = {path: None for path, text in rows if _may_be_due(text, log_day(path)[0], today, question, names)}
     found: list[DueEntry] = []
-    for (path,) in rows:
+    for path in paths:
         try:
             text = read_text(workspace.resolve(path)).text
         except MemoryFault:
@@ -68,6 +70,11 @@ def due_entries(
     found.sort(key=_order)
     asked = [one for one in found if one.due.day is None][:MOST_ASKED]
     return [*(one for one in found if one.due.day is not None), *asked]
+
+
+def _may_be_due(text: str, written: date | None, today: date, question: str, names: Callable[[str], bool]) -> bool:
+    lines = (line for line in text.split("\n") if "<!--" in line)
+    return any(due(read_marks(line), today, question, written, names) for line in lines)
 
 
 def _order(one: DueEntry) -> tuple[bool, int, int, str, int]:

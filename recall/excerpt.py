@@ -20,6 +20,7 @@ from .triggers import IMPORTANCE, read_marks
 
 #: The headings of a file are put below those of the text that shows it.
 DEEPER, DEEPEST = 2, 6
+_PLENTY = 1 << 30
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,9}[.)])\s")
 
 
@@ -74,6 +75,8 @@ class Excerpts:
                 units.append(Unit(block.line, block.end_line, shown, importance, len(self.headings) - 1))
         self.units = tuple(units)
         self.secret = secret
+        self._lines: dict[Unit, tuple[str, int]] = {}
+        self._whole: dict[frozenset[tuple[int, int]], tuple[Excerpt, int]] = {}
         self._raw, self._plain = document.lines.raw, document.lines.plain
 
     def best(
@@ -86,7 +89,7 @@ class Excerpts:
         headings: set[int] = set()
         left = budget
         for unit in sorted(wanted, key=order):
-            cost = estimate_tokens(self._line(unit)) + 1
+            cost = self._line_of(unit)[1]
             title = self.headings[unit.heading][1] if unit.heading >= 0 and unit.heading not in headings else ""
             cost += estimate_tokens(f"\n{title}\n\n") if title else 0
             if cost <= left:
@@ -99,6 +102,21 @@ class Excerpts:
     def heading_of(self, unit: Unit) -> str:
         """The heading that an entry stands under, without marks; "" without one."""
         return self.headings[unit.heading][1].lstrip("# ") if unit.heading >= 0 else ""
+
+    def whole(self, without: Collection[tuple[int, int]] = ()) -> tuple[Excerpt, int]:
+        """All entries but those shown elsewhere, and the tokens of their text."""
+        key = frozenset(without)
+        if key not in self._whole:
+            everything = self.best(_PLENTY, lambda unit: (unit.line,), without=key)
+            self._whole[key] = everything, estimate_tokens(everything.text)
+        return self._whole[key]
+
+    def _line_of(self, unit: Unit) -> tuple[str, int]:
+        """An entry as it is shown, and its tokens with its line ends."""
+        if unit not in self._lines:
+            line = self._line(unit)
+            self._lines[unit] = line, estimate_tokens(line) + 1
+        return self._lines[unit]
 
     def _line(self, unit: Unit) -> str:
         if not self.cite:
@@ -121,7 +139,7 @@ class Excerpts:
                 lines += [*([""] if lines else []), title, ""] if title else [""] if lines else []
             elif above is not None and not self._joined(above, unit):
                 lines.append("")
-            lines.append(self._line(unit))
+            lines.append(self._line_of(unit)[0])
             above = unit
         return "".join(f"{line}\n" for line in lines)
 

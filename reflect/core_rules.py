@@ -149,7 +149,8 @@ def _hidden(core: Core, new: Core) -> int:
     above = _common(old_lines, new_lines)
     below = _common(old_lines[above:][::-1], new_lines[above:][::-1])
     shift = len(new_lines) - len(old_lines)
-    for number in (*range(above), *range(len(old_lines) - below, len(old_lines))):
+    outside: list[int] = [*range(above), *range(len(old_lines) - below, len(old_lines))]
+    for number in outside:
         there = number if number < above else number + shift
         if core.lines.plain[number].strip() and (
             core.lines.plain[number] != new.lines.plain[there] or core.lines.fenced[number] != new.lines.fenced[there]
