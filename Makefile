@@ -2,6 +2,7 @@
 # make test   set up, then every test
 # make test-llama       compile llama.cpp, bring a model of 250 MB, then the tests of local models
 # make test-openclaw    bring a real OpenClaw and its Node (840 MB, with npm), then the tests of the plug-in in it
+# make test-qmd         bring QMD and its Node (1.1 GB, with npm), then the tests of it as a back end
 # make plugin-tools     write the table of tools for the plug-in anew
 # make lint types bench   the checks and the measurements that a developer runs
 
@@ -11,7 +12,7 @@ BIN = $(VENV)/bin
 DEMO = build/demo
 LOCOMO ?=
 
-.PHONY: demo test test-llama test-openclaw plugin-tools lint types bench clean
+.PHONY: demo test test-llama test-openclaw test-qmd plugin-tools lint types bench clean
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "openclaw-memory needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
@@ -70,6 +71,21 @@ $(OPENCLAW)/$(OPENCLAW_VERSION).ready:
 
 test-openclaw: $(VENV)/.ready $(OPENCLAW)/$(OPENCLAW_VERSION).ready
 	OPENCLAW=$(OPENCLAW) $(BIN)/python -m pytest tests/gateway
+
+# Likewise. It searches without what its packages would compile.
+QMD ?= build/qmd
+QMD_VERSION = 2.8.3
+
+$(QMD)/$(QMD_VERSION).ready:
+	mkdir -p $(QMD) && echo '{"private": true}' >$(QMD)/package.json
+	cd $(QMD) && npm install --no-audit --no-fund --ignore-scripts $(NODE_PACKAGE)@22
+	cd $(QMD) && PATH="$$PWD/node_modules/$(NODE_PACKAGE)/bin:$$PATH" \
+		npm install --no-audit --no-fund --ignore-scripts @tobilu/qmd@$(QMD_VERSION)
+	touch $@
+
+test-qmd: $(VENV)/.ready $(QMD)/$(QMD_VERSION).ready
+	OPENCLAW_MEMORY_TEST_QMD="$(abspath $(QMD))/node_modules/$(NODE_PACKAGE)/bin/node $(abspath $(QMD))/node_modules/@tobilu/qmd/bin/qmd" \
+		$(BIN)/python -m pytest tests/recall/qmd
 
 plugin-tools: $(VENV)/.ready
 	$(BIN)/openclaw-memory serve --json >integrations/openclaw/tools.json

@@ -55,10 +55,11 @@ def export_sessions(settings: QmdSettings, home: Home, now: float) -> list[str]:
     warnings = list(state.unread)
     kept = dict(state.left)
     for path, source in sorted(state.sources.items()):
-        entry = exported.get(path)
-        if entry is None or entry.seen != source.seen or not _is_there(folder, entry.file):
-            entry = _export(folder, source, entry, warnings)
-        kept[path] = entry
+        before = exported.get(path)
+        if before and before.seen == source.seen and _is_there(folder, before.file):
+            kept[path] = before
+        else:
+            kept[path] = _export(folder, source, before, warnings)
     for path, entry in exported.items():
         if path not in kept:
             _remove(folder, entry.file)
@@ -91,11 +92,13 @@ def _compare(settings: QmdSettings, home: Home, exported: dict[str, Exported], n
     generated = generated_sessions(home.state, home.agent)
     days = settings.sessions.retention_days
     since = (now - days * _DAY) * 1e9 if days else 0.0
-    # What is second in ``seen`` is the time of the last word, in nanoseconds.
+    # What is second in ``seen`` is the time of the last word, in nanoseconds. A compressed copy says nothing new.
     sources = {
         path: source
         for path, source in found.sources.items()
-        if source.seen[1] >= since and source.session not in generated
+        if source.seen[1] >= since
+        and source.session not in generated
+        and (not source.packed or path.removesuffix(".zst") not in found.sources)
     }
     left = {
         path: entry

@@ -145,12 +145,17 @@ def bench(tmp_path: Path, stand_in: StandIn) -> Bench:
 
 
 @pytest.fixture
-def real(tmp_path: Path) -> Bench:
+def real(tmp_path: Path, real_command: str) -> Bench:
     """With a real QMD."""
+    return Bench(tmp_path, real_command)
+
+
+@pytest.fixture(scope="session")
+def real_command() -> str:
     command = os.environ.get(VARIABLE, "")
     if not command:
         pytest.skip(f"no QMD: `make test-qmd` installs one and sets {VARIABLE}")
-    return Bench(tmp_path, command)
+    return command
 
 
 def hits(*rows: tuple[str, int, str]) -> str:

@@ -148,7 +148,7 @@ def test_a_folder_that_is_away_keeps_its_collection(bench: Bench, stand_in: Stan
 
 
 def test_collections_of_others_are_left_alone(bench: Bench, stand_in: StandIn) -> None:
-    show = {"out": "Collection: docs\n  Path:     /home/mara/docs\n  Pattern:  **/*.md\n  Include:  yes (default)\n"}
+    show = {"out": "Collection: docs\n  Path:     /home/x/docs\n  Pattern:  **/*.md\n  Include:  yes (default)\n"}
     stand_in.plan(collection_list={"out": LIST}, collection_show=show)
     ours, warnings = step(bench, {}, {"docs": Collection("docs", "/srv/docs", "**/*.md", "memory")})
     assert ours == {}

@@ -38,57 +38,68 @@ def run(bench: Bench, *words: str) -> str:
     return ended.output
 
 
+@pytest.fixture(scope="module")
+def settled(real_command: str, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """An index with further folders, to search alone."""
+    return with_notes(Bench(tmp_path_factory.mktemp("settled"), real_command))
+
+
 @pytest.fixture
 def notes(real: Bench) -> Bench:
-    files = {
+    """The same, to change."""
+    return with_notes(real)
+
+
+def with_notes(bench: Bench) -> Bench:
+    texts = {
         "sub/Motor Notes.md": "# Motor\n\nThe motor takes 40 ml of lubricant.\n",
         "猫.md": "# 王芳\n\n王芳的猫叫咪咪。\n",
     }
-    real.write(files, real.folder / "notes")
-    real.write(
-        {"one [a,b] (c).md": "- The gannet nests on the island.\n", "two.md": "- gannet\n"}, real.folder / "other"
+    bench.write(texts, bench.folder / "notes")
+    bench.write(
+        {"one [a,b] (c).md": "- The gannet nests on the island.\n", "two.md": "- gannet\n"}, bench.folder / "other"
     )
     configure(
-        real, paths=[{"path": "../notes", "name": "docs"}, {"path": "../other/one [a,b] (c).md", "name": "single"}]
+        bench, paths=[{"path": "../notes", "name": "docs"}, {"path": "../other/one [a,b] (c).md", "name": "single"}]
     )
-    record = keep(real)
+    record = keep(bench)
     assert record.update.reason == ""
     assert record.warnings == ()
-    return real
+    return bench
 
 
-def test_words_find_what_holds_them_all(notes: Bench) -> None:
-    answer = notes.search("cargo bike")
+def test_words_find_what_holds_them_all(settled: Bench) -> None:
+    answer = settled.search("cargo bike")
     assert paths(answer) == ["memory/2025-12-01.md"]
     assert answer["results"][0]["snippet"].endswith("Source: memory/2025-12-01.md#L1-L3")
     assert "warning" not in answer
-    assert paths(notes.search("tram")) == ["MEMORY.md"]
-    assert paths(notes.search("winter swimming")) == ["bank/opinions.md"]
+    assert paths(settled.search("tram")) == ["MEMORY.md"]
+    assert paths(settled.search("winter swimming")) == ["bank/opinions.md"]
 
 
-def test_a_sentence_finds_what_holds_any_of_its_words(notes: Bench) -> None:
-    assert paths(notes.search("How much did the cargo bike cost?"))[0] == "memory/2025-12-01.md"
-    assert paths(notes.search("王芳的猫叫什么？"))[0] == "qmd/docs/猫.md"
+def test_a_sentence_finds_what_holds_any_of_its_words(settled: Bench) -> None:
+    assert paths(settled.search("How much did the cargo bike cost?"))[0] == "memory/2025-12-01.md"
+    assert paths(settled.search("王芳的猫叫什么？"))[0] == "qmd/docs/猫.md"
 
 
-def test_what_lies_outside_is_named_by_its_collection_and_opened(notes: Bench) -> None:
-    answer = notes.search("lubricant")
+def test_what_lies_outside_is_named_by_its_collection_and_opened(settled: Bench) -> None:
+    answer = settled.search("lubricant")
     assert paths(answer) == ["qmd/docs/sub/Motor Notes.md"]
-    options = {"agent": "main", "environ": notes.environ}
-    opened = qmd_get(notes.workspace, notes.settings, paths(answer)[0], **options)
+    options = {"agent": "main", "environ": settled.environ}
+    opened = qmd_get(settled.workspace, settled.settings, paths(answer)[0], **options)
     assert opened["text"].splitlines()[2] == "The motor takes 40 ml of lubricant."
-    assert paths(notes.search("gannet")) == ["qmd/single/one [a,b] (c).md"]
+    assert paths(settled.search("gannet")) == ["qmd/single/one [a,b] (c).md"]
 
 
 @pytest.mark.parametrize(
     "query", ["-tram", "--json", '"tram', "lex: tram", "a\nb", "", "tram OR (bike", "x" * 5000, "'"]
 )
-def test_any_question_can_be_asked(notes: Bench, query: str) -> None:
-    assert isinstance(notes.search(query)["results"], list)
+def test_any_question_can_be_asked(settled: Bench, query: str) -> None:
+    assert isinstance(settled.search(query)["results"], list)
 
 
-def test_nothing_found(notes: Bench) -> None:
-    answer = notes.search("zeppelin")
+def test_nothing_found(settled: Bench) -> None:
+    answer = settled.search("zeppelin")
     assert answer["results"] == []
     assert "warning" not in answer
 
@@ -179,8 +190,8 @@ def processes_in(folder: str) -> list[str]:
     return found
 
 
-def test_status(notes: Bench) -> None:
-    status = qmd_status(notes.workspace, notes.settings, agent="main", environ=notes.environ)
+def test_status(settled: Bench) -> None:
+    status = qmd_status(settled.workspace, settled.settings, agent="main", environ=settled.environ)
     assert status["version"].startswith("2.")
     assert status["problem"] is None
     assert all(one["ready"] for one in status["collections"])

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from openclaw_memory.bank.errors import MemoryFault
+from openclaw_memory.bank.transcripts.reading import zstandard
 from openclaw_memory.recall.qmd.collections import wanted_collections
 from openclaw_memory.recall.qmd.reading import qmd_get
 from openclaw_memory.recall.qmd.sessions import export_sessions, sessions_behind
@@ -156,6 +157,19 @@ def test_a_machine_that_talks_to_itself_is_left_out(talks: Talks) -> None:
     talks.export()
     assert talks.files() == ["0a1b.md"]
     assert not talks.behind()
+
+
+def test_a_compressed_copy_says_nothing_new(talks: Talks) -> None:
+    plain = talks.write("0a1b.jsonl.reset.2025-12-01", *TALK)
+    packed = plain.with_name(f"{plain.name}.zst")
+    packed.write_bytes(zstandard().compress(plain.read_bytes()))
+    talks.export()
+    assert len(talks.files()) == 1
+    plain.unlink()
+    assert talks.behind()
+    talks.export()
+    (name,) = talks.files()
+    assert "At the harbour." in (talks.folder / name).read_text("utf-8")
 
 
 def test_sessions_of_the_database(talks: Talks) -> None:

@@ -14,7 +14,7 @@ PLACE = os.path.join(os.sep, "etc", "openclaw.json")
 
 
 def read(values: dict[str, Any], agent: str = "main") -> tuple[QmdSettings, list[str]]:
-    return read_qmd(Configuration(PLACE, values), agent, {"HOME": "/home/mara", "NOTES": "/srv/notes"})
+    return read_qmd(Configuration(PLACE, values), agent, {"HOME": "/home/x", "NOTES": "/srv/notes"})
 
 
 def test_defaults_are_those_of_the_documentation() -> None:
@@ -37,7 +37,7 @@ def test_the_example_of_the_documentation() -> None:
     }
     settings, warnings = read({"memory": {"qmd": example}})
     assert warnings == []
-    notes = os.path.join("/home/mara", "notes")
+    notes = os.path.join("/home/x", "notes")
     assert settings.paths == (QmdPath(notes, "**/*.md", "docs", "memory.qmd.paths[0]"),)
     assert settings._replace(paths=(), source="") == QmdSettings()
     assert settings.source == f"memory.qmd in {PLACE}"
