@@ -16,6 +16,7 @@ from . import (
     facts,
     flush,
     graph,
+    importing,
     places,
     plugin,
     promote,
@@ -67,6 +68,7 @@ def application() -> typer.Typer:
         places,
         graph,
         upkeep,
+        importing,
         watch,
         schedule,
         serving,
@@ -103,6 +105,8 @@ def run_application(arguments: list[str], program: str) -> None:
     if arguments[:1] == ["retain"]:
         # A fact written as a bullet is no option.
         arguments = [word.removeprefix("- ") for word in arguments]
+    if arguments[:1] == ["mcp"]:
+        arguments = serving.with_address(arguments)
     if arguments[:1] == ["core"]:
         arguments = [f"{core.ESCAPE}{word}" if word[:2] in ("- ", "-\t", "-\n") else word for word in arguments]
     application()(args=arguments, prog_name=program)

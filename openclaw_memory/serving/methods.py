@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
-from ..bank.config import WorkspaceChoice
+from ..bank.config import WorkspaceChoice, read_configuration
 from ..bank.errors import UsageFault
 from ..memory import Memory
 from ..status import status_of
 from .json_lines import Method
-from .parameters import NOTHING, check
+from .parameters import CONTEXT, FLUSH_CHECK, NOTHING, check
 from .tools import TOOLS, Call, Tool
 
 #: May come along with any request: the session that asks, its agent, and what kind of chat it is.
@@ -21,7 +23,28 @@ def methods(memory: Memory, choice: WorkspaceChoice) -> dict[str, Method]:
     """All of them, by name."""
     found = {name: Method(tool.reads, _of_tool(memory, tool)) for name, tool in TOOLS.items()}
     found["status"] = Method(True, _checked(NOTHING, lambda told, call: status_of(memory.workspace, choice)[0]))
+    found["context"] = Method(True, _checked(CONTEXT, lambda told, call: memory.context(**told)))
+    found["flush_check"] = Method(False, _checked(FLUSH_CHECK, lambda told, call: _flush_check(memory, told, call)))
     return found
+
+
+def _flush_check(memory: Memory, told: Mapping[str, Any], call: Call) -> dict[str, Any]:
+    from ..bank.flush import FlushRequest, claim_flush, flush_plan
+    from ..commands.flush import plan_json
+
+    request = FlushRequest(
+        told.get("session") or call.session,
+        told.get("tokens"),
+        told.get("contextWindow"),
+        call.agent or memory.agent,
+        told.get("compactionCount"),
+        told.get("workspaceAccess", ""),
+    )
+    if not request.session:
+        raise UsageFault("params.session: is missing", remedy="name it, or send sessionKey along")
+    ask = claim_flush if told.get("claim") else flush_plan
+    now = datetime.now().astimezone()
+    return plan_json(ask(memory.workspace, read_configuration(os.environ), request, now=now))
 
 
 def _of_tool(memory: Memory, tool: Tool) -> Callable[[Mapping[str, Any]], Any]:

@@ -101,6 +101,23 @@ CORE_INSERT = _object(
     "content",
 )
 NOTHING = _object({})
+CONTEXT = _object(
+    {
+        "session": _text("main, or group, which never sees the core memory.", enum=["main", "group"]),
+        "question": _text("What is about to be answered; without one nothing is recalled."),
+        "budget": _count("At most so many tokens (2000)."),
+    }
+)
+FLUSH_CHECK = _object(
+    {
+        "session": _text("The key of the session."),
+        "tokens": {"type": "integer", "minimum": 0, "description": "In the conversation now."},
+        "contextWindow": {"type": "integer", "minimum": 1, "description": "Of the model, in tokens."},
+        "compactionCount": {"type": "integer", "minimum": 0, "description": "How often it was compacted."},
+        "claim": {"type": "boolean", "description": "Take the cycle when a flush is due."},
+        "workspaceAccess": _text("What the caller knows of the workspace.", enum=["rw", "ro", "none"]),
+    }
+)
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..bank.sync import Progress
 from ..memory import Memory
+from . import outputs as told_by
 from . import parameters as given
 
 
@@ -28,13 +29,15 @@ Arguments = Mapping[str, Any]
 
 
 class Tool(NamedTuple):
-    """``parameters``: JSON Schema of what it takes. ``reads``: it changes no Markdown. ``destructive``: what stood
-    there may be gone. ``idempotent``: twice the same is as once. ``call`` gives the answer, a JSON object."""
+    """``parameters``, ``output``: JSON Schemas of what it takes and answers. ``reads``: it changes no Markdown.
+    ``destructive``: what stood there may be gone. ``idempotent``: twice the same is as once. ``call`` gives the answer,
+    a JSON object."""
 
     name: str
     title: str
     description: str
     parameters: dict[str, Any]
+    output: dict[str, Any]
     reads: bool
     destructive: bool
     idempotent: bool
@@ -47,14 +50,15 @@ def _search(memory: Memory, told: Arguments, call: Call) -> dict[str, Any]:
         told["query"],
         max_results=told.get("maxResults"),
         min_score=told.get("minScore"),
-        corpus=told.get("corpus", "memory"),
+        corpus=told.get("corpus", ""),
+        session_key=call.session or None,
         progress=call.shown("indexing"),
         **options,
     )
 
 
 def _get(memory: Memory, told: Arguments, call: Call) -> dict[str, Any]:
-    return memory.get(told["path"], told.get("from", 1), told.get("lines"))
+    return memory.get(told["path"], told.get("from", 1), told.get("lines"), session_key=call.session or None)
 
 
 _RECALL = {"asOf": "as_of", "minConfidence": "min_confidence"}
@@ -106,6 +110,7 @@ TOOLS: dict[str, Tool] = {
             "Search the memory files (MEMORY.md, memory/, bank/) for chunks of text, with citations. Use it before"
             " answering about earlier work, decisions, dates, people, preferences or to-dos.",
             given.SEARCH,
+            told_by.SEARCH,
             True,
             False,
             True,
@@ -116,6 +121,7 @@ TOOLS: dict[str, Tool] = {
             "Read memory",
             "Read lines of one memory file, as memory_search and memory_recall cite it (path, from, lines).",
             given.GET,
+            told_by.GET,
             True,
             False,
             True,
@@ -127,6 +133,7 @@ TOOLS: dict[str, Tool] = {
             "Answer a question with a small bundle of cited facts from memory: filtered by time, entity, kind,"
             " confidence or source, within a budget of tokens.",
             given.RECALL,
+            told_by.RECALL,
             True,
             False,
             True,
@@ -138,6 +145,7 @@ TOOLS: dict[str, Tool] = {
             "Write facts to the log of a day, one a line: 'W @Peter: Lives in Lisbon.' (W world, B what I did,"
             " O(c=0.8) opinion, S summary). All or none are written.",
             given.RETAIN,
+            told_by.RETAIN,
             False,
             False,
             False,
@@ -149,6 +157,7 @@ TOOLS: dict[str, Tool] = {
             "Bring the pages in bank/ up to date with the logs: entity pages, opinions and their confidence. Safe to"
             " repeat; dryRun writes nothing and gives a diff.",
             given.REFLECT,
+            told_by.REFLECT,
             False,
             False,
             True,
@@ -159,6 +168,7 @@ TOOLS: dict[str, Tool] = {
             "What is known of one",
             "Tell what is known about one person, project, place or thing, by any of its names.",
             given.ENTITY,
+            told_by.ENTITY,
             True,
             False,
             True,
@@ -169,6 +179,7 @@ TOOLS: dict[str, Tool] = {
             "Opinions",
             "List opinions with their confidence by now and the evidence for and against them.",
             given.OPINIONS,
+            told_by.OPINIONS,
             True,
             False,
             True,
@@ -180,6 +191,7 @@ TOOLS: dict[str, Tool] = {
             "Add to the end of a section of the core memory (MEMORY.md), which every session begins with."
             " It has a budget.",
             given.CORE_APPEND,
+            told_by.CORE,
             False,
             False,
             False,
@@ -190,6 +202,7 @@ TOOLS: dict[str, Tool] = {
             "Replace in core memory",
             "Change a text of the core memory (MEMORY.md) that stands there exactly once.",
             given.CORE_REPLACE,
+            told_by.CORE,
             False,
             True,
             False,
@@ -200,6 +213,7 @@ TOOLS: dict[str, Tool] = {
             "Insert into core memory",
             "Add lines to the core memory (MEMORY.md) below a line or a text.",
             given.CORE_INSERT,
+            told_by.CORE,
             False,
             False,
             False,
