@@ -69,15 +69,15 @@ def memory_search(
     }
     if settings.off:
         return unavailable(f"memory search is switched off: {settings.off}", "set it otherwise in the configuration")
-    if not corpus:
-        corpus = "memory" if not settings.searches_sessions else "all" if "memory" in settings.sources else "sessions"
-    if corpus == "sessions" and not settings.searches_sessions:
-        return answer | {"warning": SESSIONS_OFF}
     notes: list[str] = []
     if settings.backend == "qmd":
         by_qmd = _by_qmd(workspace, query, notes, max_results, min_score, corpus, cited, session_key, now)
         if by_qmd:
             return by_qmd
+    if not corpus:
+        corpus = "memory" if not settings.searches_sessions else "all" if "memory" in settings.sources else "sessions"
+    if corpus == "sessions" and not settings.searches_sessions:
+        return answer | {"warning": SESSIONS_OFF}
     most = max(1, settings.max_results if max_results is None else max_results)
     least = (settings.min_score or 0.0) if min_score is None else min_score
     found, stale = Hits([], [], NO_MEANING), False

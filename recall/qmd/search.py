@@ -55,7 +55,7 @@ def qmd_search(
     session_key: str | None = None,
     max_results: int | None = None,
     min_score: float | None = None,
-    corpus: str = "memory",
+    corpus: str = "",
     citations: bool | None = None,
     environ: Mapping[str, str] | None = None,
     now: datetime | None = None,
@@ -64,8 +64,9 @@ def qmd_search(
 
     ``session_key``: the chat that asks; None for the person at the terminal, who may. ``max_results``: no more than
     ``memory.qmd.limits.maxResults`` in any case. ``min_score``: on QMD's own score; as configured where it is not
-    given. ``corpus``: memory, sessions or all. ``citations``: None for what ``memory.citations`` says. A chat that
-    ``memory.qmd.scope`` denies gets no results and a warning. Raises ``QmdUnavailable``.
+    given. ``corpus``: memory, sessions or all; "" for all that there is. ``citations``: None for what
+    ``memory.citations`` says. A chat that ``memory.qmd.scope`` denies gets no results and a warning. Raises
+    ``QmdUnavailable``.
     """
     environ = os.environ if environ is None else environ
     chat = None if session_key is None else read_chat(session_key)
@@ -83,6 +84,8 @@ def qmd_search(
     if not query.strip():
         return answer
     if corpus == "sessions" and not settings.sessions.enabled:
+        if workspace.settings.searches_sessions:
+            raise QmdUnavailable("it has no sessions, as memory.qmd.sessions.enabled is false")
         return answer | {"warning": "session transcripts are not exported: memory.qmd.sessions.enabled is false"}
     until = time.monotonic() + settings.limits.timeout
     home = home_of(agent, environ)
@@ -125,7 +128,9 @@ def qmd_search(
 def _ready(due: Due, record: Record, settings: QmdSettings, corpus: str) -> dict[str, Collection]:
     """The collections to search, by QMD's names. Raises ``QmdUnavailable`` where none of them is set up."""
     made = matching(due.wanted, record)
-    ours = {made[name].name: one for name, one in due.wanted.items() if name in made and corpus in ("all", one.source)}
+    ours = {
+        made[name].name: one for name, one in due.wanted.items() if name in made and corpus in ("", "all", one.source)
+    }
     if not ours:
         if record.update.reason:
             raise QmdUnavailable(record.update.reason)

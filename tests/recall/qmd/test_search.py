@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import time
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from openclaw_memory.recall.qmd.home import Work
 from openclaw_memory.recall.qmd.process import QmdUnavailable
+from openclaw_memory.recall.qmd.sessions import export_sessions
+from openclaw_memory.recall.search import memory_search
 
 from .conftest import Bench, StandIn, hits
 
@@ -328,3 +331,40 @@ def test_a_question_of_nothing_is_not_asked(bench: Bench, stand_in: StandIn) -> 
     bench.set_up()
     assert bench.search(" \n")["results"] == []
     assert stand_in.calls == []
+
+
+def test_it_is_what_memory_search_asks(bench: Bench, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it cannot answer, the built-in index does, and says why."""
+    for name, value in bench.environ.items():
+        monkeypatch.setenv(name, value)
+    bench.set_up()
+    stand_in.plan(search={"out": hits(BIKE)})
+    now = datetime(2025, 12, 6, 12, tzinfo=UTC)
+    assert memory_search(bench.workspace, "cargo bike", now=now)["backend"] == "qmd"
+    assert not memory_search(bench.workspace, "cargo", now=now, session_key="agent:main:discord:channel:1")["results"]
+    stand_in.plan(search={"code": 1, "err": "Error: broken\n"})
+    answer = memory_search(bench.workspace, "cargo bike", now=now)
+    assert paths(answer)[0] == "memory/2025-12-01.md"
+    assert "Error: broken" in answer["warning"]
+    assert answer.get("backend") != "qmd"
+    assert not memory_search(bench.workspace, "cargo", now=now, session_key="agent:main:discord:channel:1")["results"]
+
+
+def test_sessions_of_either_kind_are_found(bench: Bench, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in bench.environ.items():
+        monkeypatch.setenv(name, value)
+    talk = {"type": "message", "message": {"role": "user", "content": "The umbrella is in the lighthouse."}}
+    bench.write({"sessions/0a1b.jsonl": json.dumps(talk) + "\n"}, bench.folder / "state" / "agents" / "main")
+    now = datetime(2025, 12, 6, 12, tzinfo=UTC)
+    bench.configure(sessions={"enabled": True})
+    export_sessions(bench.settings, bench.home, time.time())
+    bench.set_up()
+    stand_in.plan(search={"out": hits(("qmd://sessions/0a1b.md", 3, ""))})
+    for corpus in ("", "sessions", "all"):
+        assert paths(memory_search(bench.workspace, "umbrella", now=now, corpus=corpus)) == ["qmd/sessions/0a1b.md"]
+    assert paths(memory_search(bench.workspace, "umbrella", now=now, corpus="memory")) == []
+    bench.configure({"search": {"sources": ["memory", "sessions"], "rememberAcrossConversations": True}})
+    bench.set_up()
+    answer = memory_search(bench.workspace, "umbrella", now=now, corpus="sessions")
+    assert [one["source"] for one in answer["results"]] == ["sessions"]
+    assert "memory.qmd.sessions.enabled is false" in answer["warning"]

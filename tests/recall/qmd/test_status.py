@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any
 
+from jsonschema import Draft202012Validator
 from openclaw_memory.bank.files import writer_lock
 from openclaw_memory.recall.qmd.home import Work
 from openclaw_memory.recall.qmd.status import qmd_status
 
-from .conftest import Bench, StandIn
+from .conftest import ROOT, Bench, StandIn, hits
 
 
 def told(bench: Bench, agent: str = "main") -> dict[str, Any]:
@@ -57,3 +59,24 @@ def test_what_is_wrong_is_told_and_never_raised(bench: Bench, stand_in: StandIn)
     assert (status["binary"], status["version"]) == (None, None)
     assert status["problem"] == "/no/such/qmd: no such program"
     assert "no name of an agent" in told(bench, "../x")["problem"]
+
+
+def test_answers_are_as_their_schemas_say(bench: Bench, stand_in: StandIn) -> None:
+    search = Draft202012Validator(json.loads((ROOT / "docs" / "schemas" / "search.json").read_text("utf-8")))
+    status = json.loads((ROOT / "docs" / "schemas" / "status.json").read_text("utf-8"))
+    stand_in.plan(
+        search={"out": hits(("qmd://memory-dir/2025-12-01.md", 3, ""))}, **{"--version": {"out": "qmd 2.8.3\n"}}
+    )
+    of_qmd = Draft202012Validator(status["properties"]["qmd"])
+    of_qmd.validate(told(bench))
+    bench.set_up(embed=Work(1.0, 0.0, 1, "too slow"), warnings=("one",))
+    of_qmd.validate(told(bench))
+    search.validate(bench.search("cargo"))
+    search.validate(bench.search("cargo", session_key="agent:main:discord:channel:42"))
+    bench.configure(searchMode="vsearch", paths=["../nowhere"])
+    bench.set_up()
+    stand_in.plan(vsearch={"out": hits(("qmd://memory-dir/2025-12-01.md", 3, ""), ("qmd://memory-dir/gone.md", 3, ""))})
+    answer = bench.search("cargo")
+    assert answer["stale"]
+    assert answer["warning"]
+    search.validate(answer)
