@@ -19,19 +19,20 @@ from ..workspace import Workspace
 from .sources import agent_folder
 
 #: Raise this when what is made of a transcript changes.
-FORMAT = 1
+FORMAT = 2
 #: Stands between a transcript's path and the number of a segment.
 MARK = "\t"
 _TABLE = (
     # How a transcript was when it was last read: seen as in Source; end: how far (bytes, or events); lines, unasked,
     # generated: the parser's state there; skipped: lines that were no event; problem: why it could not be read.
-    # The last segment, which grows on: its number, where it begins (tail, tail_line, tail_unasked, tail_day), and the
-    # digest of what it was read from.
+    # The last segment, which grows on: its number, and where it begins (tail, and what tail_ says of there).
+    # digest: of what was read last, from checked to end.
     "CREATE TABLE transcripts (path TEXT PRIMARY KEY, session TEXT NOT NULL, size INTEGER NOT NULL,"
     " mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, inode INTEGER NOT NULL, end INTEGER NOT NULL,"
     " lines INTEGER NOT NULL, unasked INTEGER NOT NULL, generated INTEGER NOT NULL, skipped INTEGER NOT NULL,"
     " problem TEXT NOT NULL, number INTEGER NOT NULL, tail INTEGER NOT NULL, tail_line INTEGER NOT NULL,"
-    " tail_unasked INTEGER NOT NULL, tail_day INTEGER, digest TEXT NOT NULL) WITHOUT ROWID"
+    " tail_unasked INTEGER NOT NULL, tail_skipped INTEGER NOT NULL, tail_day INTEGER,"
+    " checked INTEGER NOT NULL, digest TEXT NOT NULL) WITHOUT ROWID"
 )
 
 
@@ -54,7 +55,9 @@ class Known(NamedTuple):
     tail: int
     tail_line: int
     tail_unasked: int
+    tail_skipped: int
     tail_day: int | None
+    checked: int
     digest: str
 
     @property

@@ -86,7 +86,7 @@ def sync_transcripts(
 
 
 class _Segment(NamedTuple):
-    """A part of a transcript that was read: ``lines``, from the offset ``start`` to ``end``; ``hash``: of all bytes."""
+    """A part of a transcript that was read: ``lines``, from the offset ``start`` to ``end``, and their ``digest``."""
 
     start: int
     end: int
@@ -191,8 +191,8 @@ class _Run:
     def _read_on(self, source: Source, before: Known, batches: "_Batches") -> bool:
         """Read what was added; False where what had been read before is not there any more."""
         sha = hashlib.sha256()
-        at = before.tail
-        for line in read_lines(source, before.tail) if before.end > before.tail else ():
+        at = before.checked
+        for line in read_lines(source, before.checked) if before.end > before.checked else ():
             # What was the last line may not have had its end yet.
             sha.update(line.data[: before.end - at] if source.events is None else line.data)
             at = min(line.end, before.end)
@@ -208,9 +208,9 @@ class _Run:
         generated = bool(known.generated) or self._is_generated(source)
         state = State(known.tail_line, bool(known.tail_unasked), generated)
         day = date.fromordinal(known.tail_day) if known.tail_day else None
-        number, skipped = known.number, known.skipped
+        number, skipped = known.number, known.tail_skipped
         others = self._said_elsewhere(source)
-        now = known._replace(problem="", end=known.tail, digest=_EMPTY)
+        now = known._replace(problem="")
         for part, full in _segments(source, known.tail):
             told = parse_transcript((line.data for line in part.lines), state)
             self._forget(source.path, number)
@@ -229,6 +229,7 @@ class _Run:
                 unasked=int(told.state.unasked),
                 generated=int(told.state.generated),
                 skipped=skipped,
+                checked=part.start,
                 digest=part.digest,
             )
             self.bytes += sum(len(line.data) for line in part.lines)
@@ -240,8 +241,8 @@ class _Run:
                     tail=part.end,
                     tail_line=state.line,
                     tail_unasked=int(state.unasked),
+                    tail_skipped=skipped,
                     tail_day=day.toordinal() if day else None,
-                    digest=_EMPTY,
                 )
                 self._remember(now, source, complete=False)
                 batches.commit_if_full()
@@ -310,8 +311,7 @@ class _Batches:
 
 
 #: A transcript of which nothing was read, from its size on.
-_NOTHING = (-1, 0, 0, 0, 0, 0, 0, 0, 0, "", 0, 0, 0, 0, None, hashlib.sha256().hexdigest())
-_EMPTY = hashlib.sha256().hexdigest()
+_NOTHING = (-1, 0, 0, 0, 0, 0, 0, 0, 0, "", 0, 0, 0, 0, 0, None, 0, hashlib.sha256().hexdigest())
 
 
 def _rank(source: Source) -> tuple[int, str]:

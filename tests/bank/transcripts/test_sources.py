@@ -142,6 +142,12 @@ def test_the_database_is_left_alone(state: State) -> None:
 
     writer = sqlite3.connect(place, isolation_level=None)
     writer.execute("PRAGMA journal_mode=WAL")
+    writer.close()
+    # Closed in the mode in which even a reader would make files.
+    assert texts(state) == {"sessions/s-1": ["closed"]}
+    assert [one.name for one in place.parent.iterdir()] == [place.name]
+
+    writer = sqlite3.connect(place, isolation_level=None)
     insert_events(writer, "s-2", [event("user", "in the log")], "agent:main:main")
     beside = {one.name: one.read_bytes() for one in place.parent.iterdir() if not one.name.endswith("-shm")}
     assert texts(state)["sessions/s-2"] == ["in the log"]
@@ -174,6 +180,8 @@ def test_a_database_in_the_middle_of_a_change(state: State) -> None:
     writer = sqlite3.connect(place, isolation_level=None)
     writer.execute("PRAGMA cache_size=1")
     writer.execute("BEGIN IMMEDIATE")
+    changed = said("unfinished").decode()
+    writer.execute("UPDATE transcript_events SET event_json = ?", (changed,))
     insert_events(writer, "s", [event("user", f"not finished {n} " * 50) for n in range(300)], "agent:main:main")
     assert (place.parent / f"{place.name}-journal").exists()
     found = find_sources(state.path, "main")

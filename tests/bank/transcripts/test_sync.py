@@ -18,6 +18,7 @@ from openclaw_memory.bank.files import writer_lock
 from openclaw_memory.bank.transcripts import reading, sync
 from openclaw_memory.bank.transcripts.changes import Thresholds
 from openclaw_memory.bank.transcripts.index import (
+    Known,
     TranscriptIndex,
     cited_path,
     known_transcripts,
@@ -67,6 +68,15 @@ def matches(index: TranscriptIndex, word: str) -> int:
     try:
         found = connection.execute("SELECT count(*) FROM passage_terms WHERE passage_terms MATCH ?", (word,))
         return int(found.fetchone()[0])
+    finally:
+        connection.close()
+
+
+def known(index: TranscriptIndex) -> dict[str, Known]:
+    connection = opened_to_read(index)
+    assert connection is not None
+    try:
+        return known_transcripts(connection)
     finally:
         connection.close()
 
@@ -211,6 +221,22 @@ def test_what_is_written_anew_is_read_anew(state: State) -> None:
     sync_transcripts(index)
     assert texts(index)["sessions/a.jsonl"] == [(1, "Short.")]
     assert matches(index, "old") == 0
+
+
+@pytest.mark.usefixtures("small_segments")
+def test_what_is_written_over_is_read_anew(state: State) -> None:
+    """In place, so that only the text tells: the last segment is compared before it is read on."""
+    place = state.write("a.jsonl", said(*(f"the first text {n}" for n in range(20))))
+    index = index_of(state)
+    sync_transcripts(index)
+    assert known(index)["sessions/a.jsonl"].number > 1
+    with place.open("r+b") as file:
+        file.write(said(*(f"the other text {n}" for n in range(20)), "and more"))
+    sync_transcripts(index)
+    assert [text for _, text in texts(index)["sessions/a.jsonl"]] == [
+        *(f"the other text {n}" for n in range(20)),
+        "and more",
+    ]
 
 
 def test_deletion(state: State) -> None:
@@ -476,10 +502,10 @@ def test_skipped_lines_are_counted(state: State) -> None:
     state.write("a.jsonl", b"broken\n" + said("one") + b"{broken\n" + said("two"))
     index = index_of(state)
     sync_transcripts(index)
-    connection = opened_to_read(index)
-    assert connection is not None
-    assert known_transcripts(connection)["sessions/a.jsonl"].skipped == 2
-    connection.close()
+    assert known(index)["sessions/a.jsonl"].skipped == 2
+    state.append("a.jsonl", said("three") + b"broken\n")
+    sync_transcripts(index)
+    assert known(index)["sessions/a.jsonl"].skipped == 3
 
 
 def read_with(state: State, thresholds: Thresholds) -> list[str]:
