@@ -16,9 +16,9 @@ from ..bank.errors import MemoryFault, UsageFault
 from ..bank.files import FileMissing, read_text
 from ..bank.freshness import ask_fresh
 from ..bank.sync import Progress
-from ..bank.workspace import CORE_NAMES, Workspace
+from ..bank.workspace import Workspace
 from ..parsers.context_marks import END, START
-from ..parsers.days import LOG
+from ..parsers.days import CORE, LOG, role_of
 from ..parsers.tokens import estimate_tokens
 from .context_parts import Part, ShownFile, due_part, file_part, is_fit, recall_part
 from .due import DueEntry, due_entries
@@ -171,7 +171,7 @@ def _said(connection: Connection, paths: Sequence[str]) -> dict[str, list[Said]]
 def _public(result: dict[str, Any]) -> dict[str, Any] | None:
     """A result as somebody may have it who must not see the core: cited elsewhere, None where it stands in the core
     alone."""
-    places = [one for one in result["places"] if one.rpartition("#")[0] not in CORE_NAMES]
+    places = [one for one in result["places"] if role_of(one.rpartition("#")[0]) != CORE]
     return result | {"source": places[0], "places": places} if places else None
 
 

@@ -175,13 +175,16 @@ def show_command(section: str, numbers: bool, workspace: str, agent: str, as_jso
     if as_json:
         answer = core_memory_show(bank)
         if section:
-            answer["text"] = "".join(answer["text"].splitlines(keepends=True)[first - 1 : last])
+            answer["text"] = "\n".join(answer["text"].split("\n")[first - 1 : last]).rstrip("\n") + "\n"
         emit_json(answer)
         return 0
-    width = len(str(last))
-    for number in range(first, last + 1):
-        line = f"{number:>{width}}  {raw[number - 1]}" if numbers else raw[number - 1]
-        print(visible(line) if sys.stdout.isatty() else line)
+    if numbers:
+        width = len(str(last))
+        lines = [f"{number:>{width}}  {raw[number - 1]}" for number in range(first, last + 1)]
+    else:
+        lines = core.text.split("\n")[first - 1 : last]
+    text = "".join(f"{line}\n" for line in lines)
+    sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
     for one in core.sections:
         if one.line and (one.description or one.read_only):
             told = "; ".join(filter(None, (one.description, "read-only" if one.read_only else "")))

@@ -79,3 +79,19 @@ def test_a_context_that_is_pasted_into_a_log_is_not_found(run, workspace: Path) 
     assert run("retain", "W @Zoe: Has a cat.", *named).text == "memory/2025-12-02.md#L29  - W @Zoe: Has a cat.\n"
     facts = json.loads(run("facts", str(workspace / "memory" / "2025-12-02.md"), *named[:2], "--json").out)["facts"]
     assert [one["text"] for one in facts] == ["Has a cat."]
+
+
+def test_an_index_that_is_behind_is_told(run, workspace: Path) -> None:
+    named = ("--workspace", str(workspace), "--now", "2025-12-02T09:00", "--json")
+    assert check(run("context", *named).out)["stale"] is False
+    (workspace / "memory" / "2025-12-02.md").write_text("- Slept.\n", "utf-8")
+    answer = check(run("context", *named, "--no-sync").out)
+    assert answer["stale"] is True
+    assert "Slept. (#L1)" in answer["text"]
+    assert check(run("context", *named).out)["stale"] is False
+
+
+def test_the_default_is_that_of_python(run) -> None:
+    from openclaw_memory.recall.context import DEFAULT_BUDGET
+
+    assert f"default: {DEFAULT_BUDGET}" in run("context", "--help", NO_COLOR="1").text

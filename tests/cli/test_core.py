@@ -141,3 +141,12 @@ def test_a_commit_holds_the_core_alone(core, workspace: Path, environment: dict[
     left = check(core("append", "People", "Peter too", "--commit", "--json").out)["commit"]
     assert left == {"id": None, "reason": "it had changes that were not committed"}
     assert core("append", "People", "Peter too", "--commit").told.count("not committed: nothing changed") == 1
+
+
+def test_what_is_shown_is_what_is_in_the_file(core, workspace: Path) -> None:
+    data = "# A\r\n\r\n- one\u2028two\x0bthree\r\n\r\n## B\r\n- b\r\n".encode()
+    (workspace / "MEMORY.md").write_bytes(data)
+    assert core("show").out == data
+    assert core("show", "--section", "B").out == b"## B\r\n- b\r\n"
+    assert check(core("show", "--section", "B", "--json").out)["text"] == "## B\r\n- b\r\n"
+    assert core("show", "-n", "--section", "B").text == "5  ## B\n6  - b\n"
