@@ -6,10 +6,11 @@ held in memory.
 
 import os
 import stat
+import sys
 from collections.abc import Iterator
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
-from ...parsers.transcripts import LONGEST_LINE, State, Transcript, parse_transcript
+from ...parsers.transcripts import LONGEST_LINE, Transcript, parse_transcript
 from .sources import Source
 
 _BLOCK = 1 << 20
@@ -66,11 +67,11 @@ def _unpacked(file: IO[bytes], start: int) -> Iterator[Line]:
         raise OSError(0, f"broken compression: {error}", file.name) from None
 
 
-def zstandard():  # type: ignore[no-untyped-def]
+def zstandard() -> Any:
     """The module that unpacks: Python's own from 3.14 on."""
-    try:
+    if sys.version_info >= (3, 14):
         from compression import zstd
-    except ImportError:
+    else:
         from backports import zstd
     return zstd
 
@@ -89,8 +90,3 @@ def _lines(file: IO[bytes], at: int) -> Iterator[Line]:
                     whole = True
                     break
         yield Line(data, at, whole)
-
-
-def parse_whole(lines: Iterator[Line], state: State | None = None) -> Transcript:
-    """Lines as they were said so far."""
-    return parse_transcript((line.data for line in lines), state)
