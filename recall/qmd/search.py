@@ -98,9 +98,8 @@ def qmd_search(
         until = time.monotonic() + settings.limits.timeout
         record = read_record(home)
         due = what_is_due(workspace, settings, home, record, time.time())
-    elif due.update or due.embed:
-        start_upkeep(workspace, agent, environ)
-    ours = _ready(due, record, settings, corpus)
+    going = (due.update or due.embed) and start_upkeep(workspace, agent, environ)
+    ours = _ready(due, record, corpus, going)
     if record.update.reason:
         notes.append(f"QMD's index is not updated: {record.update.reason}")
     if settings.search_mode != "search" and record.embed.reason:
@@ -125,8 +124,9 @@ def qmd_search(
     return answer
 
 
-def _ready(due: Due, record: Record, settings: QmdSettings, corpus: str) -> dict[str, Collection]:
-    """The collections to search, by QMD's names. Raises ``QmdUnavailable`` where none of them is set up."""
+def _ready(due: Due, record: Record, corpus: str, going: bool) -> dict[str, Collection]:
+    """The collections to search, by QMD's names. Raises ``QmdUnavailable`` where none of them is set up; ``going``:
+    whether that goes on."""
     made = matching(due.wanted, record)
     ours = {
         made[name].name: one for name, one in due.wanted.items() if name in made and corpus in ("", "all", one.source)
@@ -136,7 +136,8 @@ def _ready(due: Due, record: Record, settings: QmdSettings, corpus: str) -> dict
             raise QmdUnavailable(record.update.reason)
         if record.update.done and not due.behind:
             raise QmdUnavailable("; ".join(record.warnings) or "it has no collection to search")
-        raise QmdUnavailable("it is not set up yet, which goes on in the background")
+        how = "which goes on in the background" if going else "and nothing in the background does so"
+        raise QmdUnavailable(f"it is not set up yet, {how}")
     return ours
 
 

@@ -42,14 +42,11 @@ class Exported(NamedTuple):
 def export_sessions(settings: QmdSettings, home: Home, now: float) -> list[str]:
     """Bring the agent's export in step with its transcripts at ``now`` (seconds since the epoch); warnings. Raises
     ``MemoryFault`` where it cannot be written. Switched off, it removes what it has written."""
+    if not settings.sessions.enabled:
+        remove_export(settings, home)
+        return []
     folder = sessions_folder(settings, home)
     exported = _read_list(folder)
-    if not settings.sessions.enabled:
-        if exported:
-            for entry in exported.values():
-                _remove(folder, entry.file)
-            _write_list(folder, {})
-        return []
     _make_folder(folder)
     state = _compare(settings, home, exported, now)
     warnings = list(state.unread)
@@ -66,6 +63,16 @@ def export_sessions(settings: QmdSettings, home: Home, now: float) -> list[str]:
     if kept != exported:
         _write_list(folder, kept)
     return warnings
+
+
+def remove_export(settings: QmdSettings, home: Home) -> None:
+    """Remove every file that was written here. Raises ``MemoryFault`` where that cannot be written down."""
+    folder = sessions_folder(settings, home)
+    exported = _read_list(folder)
+    for entry in exported.values():
+        _remove(folder, entry.file)
+    if exported:
+        _write_list(folder, {})
 
 
 def sessions_behind(settings: QmdSettings, home: Home, now: float) -> bool:

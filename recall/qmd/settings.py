@@ -217,9 +217,11 @@ def _timeout(reader: LayerReader, configuration: Configuration, key: str, defaul
 def _scope(reader: LayerReader, configuration: Configuration, warnings: list[str]) -> Scope:
     """Whoever says anything of the scope says all of it: the rule for direct chats is a default like any other."""
     allow = reader.choice("scope.default", ACTIONS, "deny") == "allow"
+    if not reader.place("scope.rules"):
+        direct = not reader.place("scope.default")
+        reader.note("scope.rules", [{"action": "allow", "match": {"chatType": "direct"}}] if direct else [], "")
+        return Scope(allow, Scope().rules if direct else ())
     values, place = reader.items("scope.rules")
-    if not place:
-        return Scope(allow, () if reader.place("scope.default") else Scope().rules)
     rules = []
     for position, value in enumerate(values):
         key = f"{place}[{position}]"

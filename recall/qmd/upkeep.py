@@ -6,7 +6,7 @@ One process at a time does so. What fails is tried again later and later, an hou
 import os
 import time
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...bank.errors import Busy, MemoryFault
 from ...bank.files import writer_lock
@@ -155,6 +155,34 @@ def begin(workspace: Workspace, settings: QmdSettings, *, agent: str, environ: M
 
     start_upkeep(workspace, agent, environ, boot=True)
     return ""
+
+
+def tick(workspace: Workspace, settings: QmdSettings, *, agent: str, environ: Mapping[str, str] | None = None) -> bool:
+    """What a long-lived process does from time to time: start what is due in the background; whether that goes on."""
+    from .background import start_upkeep
+
+    environ = os.environ if environ is None else environ
+    home = home_of(agent, environ)
+    due = what_is_due(workspace, settings, home, read_record(home), time.time())
+    return (due.update or due.embed) and start_upkeep(workspace, agent, environ)
+
+
+def index_now(
+    workspace: Workspace, settings: QmdSettings, *, agent: str, environ: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """What a person's command does: everything, whether it is due or not. ``{collections, embedded, warnings,
+    problem}``: how many collections there are, whether QMD embedded (null with the mode ``search``), and why it could
+    not update or embed, or null. Raises ``MemoryFault`` where the agent's folder cannot be written to, ``Busy`` where
+    another process is at it for too long."""
+    wait = settings.upkeep.update_timeout
+    record = keep_up(workspace, settings, agent=agent, environ=environ, force=True, wait=wait)
+    with_vectors = settings.search_mode != "search"
+    return {
+        "collections": len(record.made),
+        "embedded": (not record.update.failures and not record.embed.failures) if with_vectors else None,
+        "warnings": list(record.warnings),
+        "problem": record.update.reason or (record.embed.reason if with_vectors else "") or None,
+    }
 
 
 def wait_for_update(

@@ -271,7 +271,7 @@ def test_they_are_found_as_sessions_and_opened(talks: Talks, stand_in: StandIn) 
         ("qmd/sessions/0a1b.md", "sessions"),
         ("memory/2025-12-01.md", "memory"),
     ]
-    talks.bench.search("cargo bike")
+    talks.bench.search("cargo bike", corpus="memory")
     talks.bench.search("cargo bike", corpus="sessions")
     chosen = [
         [w for w, before in zip(c["words"][1:], c["words"], strict=False) if before == "-c"] for c in stand_in.calls

@@ -128,3 +128,4 @@ def test_what_is_effective_is_taken_down() -> None:
     told = {one.key: (one.value, one.source) for one in effective}
     assert told["memory.qmd.searchMode"] == ("query", "memory.qmd.searchMode")
     assert told["memory.qmd.limits.maxResults"] == (6, "default")
+    assert told["memory.qmd.scope.rules"] == ([{"action": "allow", "match": {"chatType": "direct"}}], "default")

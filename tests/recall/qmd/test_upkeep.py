@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable
@@ -14,10 +15,11 @@ from openclaw_memory.bank.errors import Busy
 from openclaw_memory.bank.files import writer_lock
 from openclaw_memory.recall.qmd.background import start_upkeep
 from openclaw_memory.recall.qmd.collections import wanted_collections
+from openclaw_memory.recall.qmd.forgetting import forget
 from openclaw_memory.recall.qmd.freshness import changed_since
 from openclaw_memory.recall.qmd.home import Record, Work, read_record, write_record
 from openclaw_memory.recall.qmd.settings import QmdSettings, Upkeep
-from openclaw_memory.recall.qmd.upkeep import begin, embed_due, keep_up, update_due
+from openclaw_memory.recall.qmd.upkeep import begin, embed_due, index_now, keep_up, tick, update_due
 
 from .conftest import Bench, StandIn
 from .test_process import wait_until
@@ -208,3 +210,49 @@ def test_a_long_lived_process_does_not_wait_otherwise(bench: Bench, stand_in: St
     assert begin(bench.workspace, bench.settings, agent="main", environ=environ) == ""
     assert time.monotonic() - began < 1.5
     assert wait_until(lambda: bool(read_record(bench.home).update.done), 30)
+
+
+def test_a_command_does_everything_and_says_how_it_went(bench: Bench, stand_in: StandIn) -> None:
+    def index() -> dict[str, Any]:
+        return index_now(bench.workspace, bench.settings, agent="main", environ=bench.environ)
+
+    assert index() == {"collections": 3, "embedded": None, "warnings": [], "problem": None}
+    bench.configure(searchMode="query", paths=["../nowhere"])
+    told = index()
+    assert (told["embedded"], told["problem"]) == (True, None)
+    assert "nowhere does not exist" in told["warnings"][0]
+    stand_in.plan(embed={"code": 1, "err": "no model\n"})
+    told = index()
+    assert (told["embedded"], told["problem"]) == (False, "`embed` failed with exit code 1: no model")
+    stand_in.plan(update={"code": 1, "err": "no luck\n"})
+    assert index()["problem"] == "`update` failed with exit code 1: no luck"
+
+
+def test_from_time_to_time_what_is_due_is_started(bench: Bench, stand_in: StandIn) -> None:
+    environ = {**bench.environ, "OPENCLAW_MEMORY_BACKGROUND": "1"}
+
+    def run() -> bool:
+        return tick(bench.workspace, bench.settings, agent="main", environ=environ)
+
+    assert run()
+    assert wait_until(lambda: bool(read_record(bench.home).update.done), 30)
+    assert not run()
+
+
+def test_what_is_forgotten(bench: Bench, stand_in: StandIn) -> None:
+    bench.configure(sessions={"enabled": True})
+    talk = {"type": "message", "message": {"role": "user", "content": "The umbrella is in the lighthouse."}}
+    agent = bench.folder / "state" / "agents" / "main"
+    bench.write({"sessions/0a1b.jsonl": json.dumps(talk) + "\n"}, agent)
+    assert forget(bench.settings, agent="main", environ=bench.environ) == []
+    keep(bench)
+    ours = {"xdg-cache/qmd/index.sqlite": "x", "xdg-cache/qmd/models/m.gguf": "x", "xdg-config/qmd/index.yml": "x"}
+    bench.write(ours, agent / "qmd")
+    assert (agent / "qmd" / "sessions" / "0a1b.md").exists()
+    assert len(forget(bench.settings, agent="main", environ=bench.environ)) == 2
+    left = {path.relative_to(agent / "qmd").as_posix() for path in (agent / "qmd").rglob("*.*") if path.is_file()}
+    assert left - {"openclaw-memory.lock", "sessions/.exported.json"} == set(ours) - {"xdg-cache/qmd/index.sqlite"}
+    assert read_record(bench.home) == Record()
+    assert (agent / "sessions" / "0a1b.jsonl").exists()
+    with writer_lock(bench.home.lock_path, 1, "updating QMD"), pytest.raises(Busy):
+        forget(bench.settings, agent="main", environ=bench.environ)
