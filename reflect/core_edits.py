@@ -14,10 +14,13 @@ from ..bank.errors import UsageFault
 from .core_bullets import HEADING
 from .core_matches import match, named, names, only
 from .core_rules import CoreRefused, Edit, read_only
-from .core_sections import Core
+from .core_sections import Core, Section
 
 _BLOCK = re.compile(r"\s*(?:[-*+•]\s|\d{1,9}[.)]\s|#{1,6}(?:\s|$)|`{3}|~{3}|>|\||<!--)")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,9}[.)])\s")
+_NUMBER = re.compile(r"\d+")
+#: Names are alike from this share of common characters on (``difflib``).
+_ALIKE = 0.8
 _PROMOTION = re.compile(r"<!--\s*openclaw-memory-promotion:[^>]*?-->")
 
 
@@ -28,16 +31,17 @@ def append(core: Core, section: str, text: str, path: str) -> Edit:
     name = " ".join(section.split()) or HEADING
     found = named(core, name)
     if not found:
-        near = get_close_matches(name.casefold(), [one.name.casefold() for one in core.sections], 1, 0.8)
-        if near:
-            there = next(one for one in core.sections if one.name.casefold() == near[0])
-            raise CoreRefused(
-                "no-section", f"no section {name}", f"{path}:{there.line}", f"is it {there.name}?", **names(core)
-            )
-        if name.startswith(("#", "<!--")) or "-->" in name:
-            raise UsageFault("no name of a section", name, "write its heading without marks")
+        slip = _nearly(core, name)
+        if slip is not None:
+            where = f"{path}:{slip.line}"
+            raise CoreRefused("no-section", f"no section {name}", where, f"is it {slip.name}?", **names(core))
+        name = name.lstrip("# ")
+        if not name or "<!--" in name or "-->" in name:
+            raise UsageFault("no name of a section", section, "write its heading without marks")
+        if ">" in name:
+            only(core, name, path)
         return _new_section(core, name, lines, path)
-    target = only(found, path, core)
+    target = only(core, name, path)
     if target.read_only:
         raise read_only(target, path)
     inner = _no_heading(lines, target.level)
@@ -55,6 +59,18 @@ def append(core: Core, section: str, text: str, path: str) -> Edit:
     following = raw[last] if last < len(raw) else ""
     after = [""] if following.strip() else []
     return _below(core, last, [] if goes_on else [""], lines, after, target.name)
+
+
+def _nearly(core: Core, name: str) -> Section | None:
+    """The section whose name differs by a slip; other numbers are no slip (``Plans for 2026``)."""
+    wanted = name.casefold().lstrip("# ")
+    alike = {
+        one.name.casefold(): one
+        for one in core.sections
+        if one.line and _NUMBER.findall(one.name) == _NUMBER.findall(name)
+    }
+    near = get_close_matches(wanted, [*alike], 1, _ALIKE)
+    return alike[near[0]] if near else None
 
 
 def replace(core: Core, old: str, new: str, section: str, path: str) -> Edit:
@@ -81,7 +97,7 @@ def insert(core: Core, text: str, line: int | None, after: str, section: str, pa
         at = core.line_at(max(0, match(core, after, section, path)[1] - 1))
     else:
         size, front = len(core.lines.raw), core.lines.front.end
-        target = only(named(core, section), path, core) if section else None
+        target = only(core, section, path) if section else None
         first, last = (target.line, target.end) if target else (front, size)
         if not first <= line <= last:
             raise CoreRefused(
@@ -104,7 +120,7 @@ def rethink(core: Core, section: str, text: str, path: str) -> Edit:
     Its settings stay, and so do blocks that programs maintain. A line that is in both keeps its marks, and the marks of
     what was promoted (which keep it from being promoted again) outlive their lines.
     """
-    target = only(named(core, section), path, core)
+    target = only(core, section, path)
     if not target.line:
         raise CoreRefused("no-section", f"no section {section!r}", path, "name a heading", **names(core))
     if target.read_only:
@@ -197,8 +213,10 @@ def _stands(lines: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 def _new_section(core: Core, name: str, lines: list[str], path: str) -> Edit:
-    """A section at the end of what is visible. In an empty file it gets a title above it."""
-    _no_heading(lines, 2)
+    """A section at the end of what is visible. In an empty file it gets a title above it; where there are several
+    headings with one ``#`` it is one of these, else it has two."""
+    level = 1 if sum(one.level == 1 for one in core.sections) > 1 else 2
+    _no_heading(lines, level)
     if len(lines) == 1 and not _BLOCK.match(lines[0]):
         lines = [f"- {lines[0]}"]
     end = _visible(core)
@@ -206,7 +224,7 @@ def _new_section(core: Core, name: str, lines: list[str], path: str) -> Edit:
     head = ["# Memory", ""] if not core.text else [""] if above.strip() else []
     following = core.lines.raw[end] if end < len(core.lines.raw) else ""
     after = [""] if following.strip() else []
-    return _below(core, end, [*head, f"## {name}", ""], lines, after, name)
+    return _below(core, end, [*head, f"{'#' * level} {name}", ""], lines, after, name)
 
 
 def _below(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from .core_rules import CoreRefused
@@ -26,10 +26,12 @@ def _plain_name(name: str) -> str:
     return " ".join(name.strip().lstrip("#").casefold().split())
 
 
-def only(found: Sequence[Section], path: str, core: Core) -> Section:
+def only(core: Core, name: str, path: str) -> Section:
+    """The one section of a name. Raises ``CoreRefused`` where there is none, or more than one."""
+    found = named(core, name)
     if not found:
         headings = ", ".join(one.name for one in core.sections if one.line) or "none yet"
-        raise CoreRefused("no-section", "no such section", path, f"there are: {headings}", **names(core))
+        raise CoreRefused("no-section", f"no section {name}", path, f"there are: {headings}", **names(core))
     if len(found) > 1:
         lines = ", ".join(str(one.line) for one in found)
         what = f"{len(found)} sections are called {found[0].name}: lines {lines}"
@@ -45,7 +47,7 @@ def match(core: Core, wanted: str, section: str, path: str) -> tuple[int, int]:
     """Where a text stands in the core, or in a section of it. Raises ``CoreRefused`` unless that is one place."""
     first, last = 0, len(core.text)
     if section:
-        target = only(named(core, section), path, core)
+        target = only(core, section, path)
         first = core.starts[target.line - 1]
         last = core.starts[target.end] if target.end < len(core.starts) else len(core.text)
     parts = map(re.escape, re.split(r"\r?\n", wanted))

@@ -160,7 +160,7 @@ def word(argument: str) -> str:
 
 def show_command(section: str, numbers: bool, workspace: str, agent: str, as_json: bool) -> int:
     """The core's text, or a section's, as it stands in the file."""
-    from ..reflect.core_matches import named, only
+    from ..reflect.core_matches import only
     from ..reflect.core_memory import core_name, read_core
     from ..reflect.core_tools import core_memory_show
 
@@ -170,7 +170,7 @@ def show_command(section: str, numbers: bool, workspace: str, agent: str, as_jso
     raw = core.lines.raw
     first, last = 1, len(raw)
     if section:
-        one = only(named(core, word(section)), path, core)
+        one = only(core, word(section), path)
         first, last = one.line, one.end
     if as_json:
         answer = core_memory_show(bank)

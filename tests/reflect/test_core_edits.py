@@ -160,6 +160,16 @@ def test_a_section_that_is_called_nearly_so() -> None:
     fault = refused("no-section", append, core(CORE), "Peple", "x", PATH)
     assert "is it People?" in str(fault)
     assert (fault.where, "Memory > People" in fault.details["sections"]) == ("MEMORY.md:8", True)
+    assert made("# A\n\n# B\n", append(core("# A\n\n# B\n"), "C", "c", PATH)) == "# A\n\n# B\n\n# C\n\n- c\n"
+    dated = "## Promoted (2025-12-01)\n\n- a\n"
+    assert (
+        made(dated, append(core(dated), "Promoted (2025-12-02)", "b", PATH))
+        == f"{dated}\n## Promoted (2025-12-02)\n\n- b\n"
+    )
+    assert "there are: Memory, People" in str(refused("no-section", append, core(CORE), "People > Work", "x", PATH))
+    for name in ("<!-- x -->", "##"):
+        with pytest.raises(UsageFault):
+            append(core(CORE), name, "x", PATH)
     fault = refused("several-matches", append, core("# A\n# B\n# a\n"), "A", "x", PATH)
     assert "lines 1, 3" in str(fault)
 
