@@ -117,6 +117,11 @@ def matching(wanted: Mapping[str, Collection], record: Record) -> dict[str, Made
     }
 
 
+def mark_of(wanted: Mapping[str, Collection]) -> str:
+    """What is another as soon as other collections are wanted."""
+    return sha256(repr(sorted(wanted.values())).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
 def bring_in_step(
     qmd: Qmd, wanted: Mapping[str, Collection], made: Mapping[str, Made], timeout: float
 ) -> tuple[dict[str, Made], list[str]]:

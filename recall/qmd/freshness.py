@@ -13,9 +13,13 @@ _UNREAD = frozenset(("node_modules", "vendor", "dist", "build"))
 _TOLERANCE = 1.0
 
 
-def changed_since(collections: Iterable[Collection], moment: float) -> bool:
-    """Whether a file was added, changed or removed at about ``moment`` (seconds since the epoch) or later, as far as
-    that can be told at once."""
+def changed_since(collections: Iterable[Collection], moment: float, now: float) -> bool:
+    """Whether a file was added, changed or removed between about ``moment`` and ``now`` (seconds since the epoch), as
+    far as that can be told at once. A time after ``now`` tells nothing."""
+
+    def is_new(status: os.stat_result) -> bool:
+        return moment - _TOLERANCE < status.st_mtime < now + _TOLERANCE
+
     left = MOST_LOOKED_AT
     for one in collections:
         flat = "/" not in one.pattern and "**" not in one.pattern
@@ -24,7 +28,7 @@ def changed_since(collections: Iterable[Collection], moment: float) -> bool:
             folder = folders.pop()
             try:
                 # A folder's own time tells of what was added and removed; the workspace's tells of much else.
-                if not flat and os.stat(folder).st_mtime > moment - _TOLERANCE:
+                if not flat and is_new(os.stat(folder)):
                     return True
                 with os.scandir(folder) as entries:
                     for entry in entries:
@@ -36,7 +40,7 @@ def changed_since(collections: Iterable[Collection], moment: float) -> bool:
                         if entry.is_dir():
                             if not flat and entry.name not in _UNREAD:
                                 folders.append(entry.path)
-                        elif entry.stat().st_mtime > moment - _TOLERANCE and one.has(
+                        elif is_new(entry.stat()) and one.has(
                             os.path.relpath(entry.path, one.root).replace(os.sep, "/")
                         ):
                             return True

@@ -84,12 +84,14 @@ class Work(NamedTuple):
 
 
 class Record(NamedTuple):
-    """``made``: our collections by our names. ``warnings``: of the last update."""
+    """``made``: our collections by our names. ``asked``: a mark of all that were wanted at the last update, of which
+    some may not have been made. ``warnings``: of that update."""
 
     made: Mapping[str, Made] = {}
     update: Work = Work()
     embed: Work = Work()
     warnings: tuple[str, ...] = ()
+    asked: str = ""
 
 
 def read_record(home: Home) -> Record:
@@ -105,7 +107,7 @@ def read_record(home: Home) -> Record:
             name: Made(str(one["root"]), str(one["pattern"]), str(one["name"])) for name, one in data["made"].items()
         }
         warnings = tuple(str(line) for line in data.get("warnings", ()))
-        return Record(made, _work(data["update"]), _work(data["embed"]), warnings)
+        return Record(made, _work(data["update"]), _work(data["embed"]), warnings, str(data["asked"]))
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return Record()
 
@@ -126,6 +128,7 @@ def write_record(home: Home, record: Record) -> None:
         "update": record.update._asdict(),
         "embed": record.embed._asdict(),
         "warnings": list(record.warnings),
+        "asked": record.asked,
     }
     try:
         before = read_text(home.record_path).stamp

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ...bank.errors import Busy, MemoryFault
 from ...bank.files import writer_lock
 from ...bank.workspace import Workspace
-from .collections import Collection, bring_in_step, matching, wanted_collections
+from .collections import Collection, bring_in_step, mark_of, wanted_collections
 from .freshness import changed_since
 from .home import Home, Made, Record, Work, home_of, make_home, read_record, write_record
 from .process import QmdUnavailable, find_qmd
@@ -70,8 +70,8 @@ def what_is_due(
     wanted, warnings = wanted_collections(workspace, settings, home)
     memory = [one for one in wanted.values() if one.source != "sessions"]
     behind = (
-        set(matching(wanted, record)) != set(wanted)
-        or changed_since(memory, record.update.done)
+        mark_of(wanted) != record.asked
+        or changed_since(memory, record.update.done, now)
         or sessions_behind(settings, home, now)
     )
     update = update_due(settings, record, now, behind=behind, boot=boot)
@@ -131,7 +131,7 @@ def _update(
             raise QmdUnavailable(f"`update` failed with {ended.why}")
     except QmdUnavailable as problem:
         return record._replace(made=made, update=record.update.failed(began, problem.reason))
-    return Record(made, record.update.succeeded(began), record.embed, tuple(warnings))
+    return Record(made, record.update.succeeded(began), record.embed, tuple(warnings), mark_of(wanted))
 
 
 def _embed(settings: QmdSettings, home: Home, environ: Mapping[str, str], work: Work) -> Work:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from openclaw_memory.bank.config import Configuration
 from openclaw_memory.bank.workspace import Workspace
-from openclaw_memory.recall.qmd.collections import wanted_collections
+from openclaw_memory.recall.qmd.collections import mark_of, wanted_collections
 from openclaw_memory.recall.qmd.home import Home, Made, Record, Work, home_of, make_home, write_record
 from openclaw_memory.recall.qmd.search import qmd_search
 from openclaw_memory.recall.qmd.settings import QmdSettings, read_qmd
@@ -121,7 +121,8 @@ class Bench:
         """Write down that every collection is set up and updated just now."""
         wanted, _ = wanted_collections(self.workspace, self.settings, self.home)
         made = {name: Made(one.root, one.pattern, name) for name, one in wanted.items()}
-        record = Record(made, Work(time.time() + 2, time.time() + 2))._replace(**changes)
+        done = Work(time.time() + 2, time.time() + 2)
+        record = Record(made, done, asked=mark_of(wanted))._replace(**changes)
         make_home(self.home)
         write_record(self.home, record)
         return record

@@ -19,7 +19,7 @@ from openclaw_memory.recall.qmd.forgetting import forget
 from openclaw_memory.recall.qmd.freshness import changed_since
 from openclaw_memory.recall.qmd.home import Record, Work, read_record, write_record
 from openclaw_memory.recall.qmd.settings import QmdSettings, Upkeep
-from openclaw_memory.recall.qmd.upkeep import begin, embed_due, index_now, keep_up, tick, update_due
+from openclaw_memory.recall.qmd.upkeep import begin, embed_due, index_now, keep_up, tick, update_due, what_is_due
 
 from .conftest import Bench, StandIn
 from .test_process import wait_until
@@ -166,12 +166,12 @@ def test_what_changed_is_seen(bench: Bench) -> None:
     ]
     for change in changes:
         settle()
-        assert not changed_since(found, moment)
+        assert not changed_since(found, moment, time.time())
         change()
-        assert changed_since(found, moment)
+        assert changed_since(found, moment, time.time())
     settle()
     (bench.root / "node_modules" / "x.md").write_text("changed\n")
-    assert not changed_since(found, moment)
+    assert not changed_since(found, moment, time.time())
 
 
 def test_the_root_of_the_workspace_counts_for_its_core_memory_only(bench: Bench) -> None:
@@ -179,7 +179,7 @@ def test_the_root_of_the_workspace_counts_for_its_core_memory_only(bench: Bench)
     for path in [bench.root, *bench.root.rglob("*")]:
         os.utime(path, (time.time() - 600,) * 2)
     bench.write({"unrelated.md": "x\n"})
-    assert not changed_since(found, time.time() - 60)
+    assert not changed_since(found, time.time() - 60, time.time())
 
 
 def test_a_process_of_its_own_does_it(bench: Bench, stand_in: StandIn) -> None:
@@ -256,3 +256,25 @@ def test_what_is_forgotten(bench: Bench, stand_in: StandIn) -> None:
     assert (agent / "sessions" / "0a1b.jsonl").exists()
     with writer_lock(bench.home.lock_path, 1, "updating QMD"), pytest.raises(Busy):
         forget(bench.settings, agent="main", environ=bench.environ)
+
+
+def test_a_time_to_come_tells_nothing(bench: Bench) -> None:
+    found = wanted_collections(bench.workspace, bench.settings, bench.home)[0].values()
+    for path in [bench.root, *bench.root.rglob("*")]:
+        os.utime(path, (time.time() + 9000,) * 2)
+    assert not changed_since(found, time.time() - 60, time.time())
+
+
+def test_a_collection_that_cannot_be_made_is_not_tried_with_every_search(bench: Bench, stand_in: StandIn) -> None:
+    bench.configure(paths=[{"path": "memory", "name": "again", "pattern": "*.md"}])
+    for path in [bench.root, *bench.root.rglob("*")]:
+        os.utime(path, (time.time() - 600,) * 2)
+    stand_in.plan(collection_add={"code": 1, "err": "disk full\n"})
+    record = keep(bench)
+    assert record.made == {}
+    assert len(record.warnings) == 4
+    later = what_is_due(bench.workspace, bench.settings, bench.home, record, time.time() + 20)
+    assert not later.behind
+    assert not later.update
+    bench.configure()
+    assert what_is_due(bench.workspace, bench.settings, bench.home, record, time.time() + 20).update
