@@ -6,7 +6,6 @@ it always is (``freshness``).
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from .freshness import Fresh, ask_anew
 from .index import IndexUnusable, open_to_read
 from .sync import Progress, pending_changes
 from .told_changes import Watch
+from .vectors import use_numpy
 from .workspace import Workspace
 
 #: So many connections are kept at most; what more threads need at a time is opened for them and closed.
@@ -110,9 +110,7 @@ class Resident:
             if self._asked != REPAID or self._closed:
                 return
             self._watch = Watch(self._workspace)
-        # Vectors are compared with it wherever it is loaded.
-        with contextlib.suppress(ImportError):
-            import numpy  # noqa: F401
+        use_numpy()
 
     def _count(self) -> int | None:
         watch = self._watch

@@ -8,11 +8,11 @@ every machine, with or without an extension.
 
 import math
 import struct
-import sys
 from array import array
 from collections.abc import Mapping, Sequence
 from functools import cache
 from operator import mul
+from typing import Any
 
 _LARGEST = 127 * 256
 #: Between these no product or quotient below leaves the range of floats.
@@ -73,6 +73,19 @@ def _above(limit: int) -> bytes:
     return bytes(ord("1") if (byte ^ 0x80) - 0x80 > limit else ord("0") for byte in range(256))
 
 
+_numpy: Any = None
+
+
+def use_numpy() -> None:
+    """Compare many vectors at once with numpy from now on, if it is installed. Loading it takes a while."""
+    global _numpy
+    try:
+        import numpy
+    except ImportError:
+        return
+    _numpy = numpy
+
+
 class Query:
     """A stored vector to compare others of the same width with. ``upper``: its numbers in 8 bits.
 
@@ -113,11 +126,11 @@ class Query:
     def cosines(self, stored: Mapping[int, bytes], *, exact: bool = False) -> dict[int, float]:
         """``cosine``, or ``exact_cosine``, of several vectors, by their keys.
 
-        The same to the last bit with numpy, where a process that lives long has loaded it: all products and sums are
-        whole numbers below 2^53.
+        The same to the last bit with numpy, where a process that lives long uses it: all products and sums are whole
+        numbers below 2^53.
         """
         one_by_one = self.exact_cosine if exact else self.cosine
-        numpy = sys.modules.get("numpy")
+        numpy = _numpy
         size = _LENGTH.size + 2 * self._width
         if numpy is None or not stored or any(not isinstance(v, bytes) or len(v) != size for v in stored.values()):
             return {key: one_by_one(vector) for key, vector in stored.items()}
