@@ -38,6 +38,10 @@ class QmdUnavailable(MemoryFault):
         self.reason = one_line(reason)
 
 
+class QmdTooLate(QmdUnavailable):
+    """It was not done in time."""
+
+
 class Ended(NamedTuple):
     """How a run ended by itself."""
 
@@ -125,7 +129,7 @@ def _wait(process: "subprocess.Popen[bytes]", doing: str, timeout: float, longes
     assert process.stderr is not None
     output = _Reader(process.stdout, longest or _LONGEST_COMPLAINT, longest > 0)
     complaint = _Reader(process.stderr, _LONGEST_COMPLAINT, False)
-    late = QmdUnavailable(f"`{doing}` was not done within {timeout:g} s, and was ended")
+    late = QmdTooLate(f"`{doing}` was not done within {round(timeout, 1):g} s, and was ended")
     try:
         while not output.has_ended(max(0.0, min(_LOOK, until - time.monotonic()))):
             if process.poll() is not None:

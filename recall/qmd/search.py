@@ -21,7 +21,8 @@ from .background import start_upkeep
 from .collections import Collection, matching
 from .entries import find_places, make_entries
 from .home import Record, home_of, read_record
-from .process import LONGEST_ANSWER, Ended, Qmd, QmdUnavailable, find_qmd
+from .pause import pause, paused
+from .process import LONGEST_ANSWER, Ended, Qmd, QmdTooLate, QmdUnavailable, find_qmd
 from .questions import any_word_query, arguments, is_refusal, understand, whole_query
 from .scope import allows, denial, read_chat
 from .settings import QmdSettings
@@ -106,7 +107,13 @@ def qmd_search(
         notes.append(f"QMD has not embedded: {record.embed.reason}")
     limit = min(settings.limits.results, max(1, max_results or settings.limits.results))
     question = understand(query, (now or datetime.now().astimezone()).date())
-    found = _ask(qmd, settings, question, list(ours), limit * _ASKED, until)
+    if reason := paused(home, settings):
+        raise QmdUnavailable(f"{reason}; it is asked again within a minute")
+    try:
+        found = _ask(qmd, settings, question, list(ours), limit * _ASKED, until)
+    except QmdTooLate as late:
+        pause(home, settings, late.reason)
+        raise
     if settings.search_mode == "vsearch" and not found.hits and not record.embed.done:
         raise QmdUnavailable(record.embed.reason or "it has embedded nothing yet")
     least = (workspace.settings.min_score or 0.0) if min_score is None else min_score

@@ -368,3 +368,25 @@ def test_sessions_of_either_kind_are_found(bench: Bench, stand_in: StandIn, monk
     answer = memory_search(bench.workspace, "umbrella", now=now, corpus="sessions")
     assert [one["source"] for one in answer["results"]] == ["sessions"]
     assert "memory.qmd.sessions.enabled is false" in answer["warning"]
+
+
+def test_what_came_too_late_is_left_alone_for_a_minute(
+    bench: Bench, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.configure(limits={"timeoutMs": 500})
+    bench.set_up()
+    stand_in.plan(search={"sleep": 60})
+    for _ in range(2):
+        with pytest.raises(QmdUnavailable, match=r"not done within 0\.5"):
+            bench.search("cargo")
+    assert len(stand_in.calls) == 1
+    stand_in.plan(search={"out": hits(BIKE)})
+    with pytest.raises(QmdUnavailable, match="asked again within a minute"):
+        bench.search("cargo")
+    monkeypatch.setattr(time, "time", lambda real=time.time: real() + 61)
+    assert paths(bench.search("cargo")) == ["memory/2025-12-01.md"]
+    monkeypatch.undo()
+    with pytest.raises(QmdUnavailable):
+        bench.search("cargo")
+    bench.configure(limits={"timeoutMs": 9000})
+    assert paths(bench.search("cargo")) == ["memory/2025-12-01.md"]
