@@ -104,7 +104,7 @@ export function registerCommand(api, settings, { program, config }) {
       const words = wordsBehind(process.argv) ?? command.args;
       try {
         if (process.env[MARK]) throw new CommandFault("the memory command leads back to itself; name openclaw-memory, not openclaw");
-        const { argv } = findCommand(settings.command);
+        const { argv } = findCommand(settings);
         process.exitCode = await run([...argv, ...words], environment(api, config, words));
       } catch (fault) {
         if (!(fault instanceof CommandFault)) throw fault;

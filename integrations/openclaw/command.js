@@ -6,7 +6,6 @@
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 
 const NAME = "openclaw-memory";
 /** Set for every process that is started from here, so that one which comes back is seen. */
@@ -20,17 +19,17 @@ export class CommandFault extends Error {}
 /**
  * The command as an argument vector, and in a few words where it was found.
  *
- * Order: `configured` (a path, or a list of words), `OPENCLAW_MEMORY_COMMAND` (the same; a list is written as JSON), the
+ * Order: `command` of the settings (a path, or a list of words), `OPENCLAW_MEMORY_COMMAND` (the same; a list is written as JSON), the
  * Python environment that this plug-in is installed in, PATH, `python3 -m openclaw_memory`.
  *
- * @param {string | string[] | undefined} configured
+ * @param {{command?: string | string[], folder?: string}} settings
  * @returns {{argv: string[], source: string}}
  */
-export function findCommand(configured, environ = process.env, folder = path.dirname(fileURLToPath(import.meta.url))) {
+export function findCommand({ command: configured, folder } = {}, environ = process.env) {
   if (configured !== undefined) return given(configured, "plugins.entries.openclaw-memory.config.command", environ);
   const named = environ.OPENCLAW_MEMORY_COMMAND?.trim();
   if (named) return given(words(named), "OPENCLAW_MEMORY_COMMAND", environ);
-  const beside = besides(folder);
+  const beside = folder && besides(folder);
   if (beside) return { argv: [beside], source: "the Python environment of the plug-in" };
   const found = onPath(NAME, environ);
   if (found) return { argv: [found], source: "PATH" };

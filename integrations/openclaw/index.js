@@ -20,7 +20,7 @@ export default {
   name: "OpenClaw Memory (Retain, Recall, Reflect)",
   description: "Offline-first memory over the workspace's Markdown, with citations",
   register(api) {
-    const settings = readSettings(api.pluginConfig);
+    const settings = readSettings(api.pluginConfig, api.rootDir);
     api.registerCli((context) => registerCommand(api, settings, context), { descriptors: [COMMAND] });
     if (api.registrationMode === "cli-metadata") return;
     api.registerMemoryCapability({

@@ -21,11 +21,11 @@ export class Pool {
    * @param {ReturnType<typeof import("./settings.js").readSettings>} settings of the first that asks
    * @param {{warn?: Function}} [log]
    */
-  at({ workspace, agent }, { command, idle }, log) {
+  at({ workspace, agent }, settings, log) {
     const key = JSON.stringify([workspace, agent]);
     let process = this.#processes.get(key);
     if (!process) {
-      process = new MemoryProcess(() => findCommand(command).argv, { workspace, agent, idle, log });
+      process = new MemoryProcess(() => findCommand(settings).argv, { workspace, agent, idle: settings.idle, log });
       this.#processes.set(key, process);
     }
     return process;

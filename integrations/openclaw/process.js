@@ -12,7 +12,7 @@ import { eachLine } from "./lines.js";
 import { READS } from "./tool-table.js";
 
 /** How long a process may take until it says that it is ready, in milliseconds. */
-const STARTUP = 30_000;
+const STARTUP = 60_000;
 /** Waits between starts that failed: 0.5 s, 1 s, 2 s … at most a minute. */
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 60_000;

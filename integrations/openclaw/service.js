@@ -4,19 +4,28 @@ import { defaultAgent, isOn, placeOf } from "./place.js";
 import { pool } from "./pool.js";
 import { ID } from "./settings.js";
 
+/** The service that was started last: OpenClaw may start the next one before it stops this one. */
+let current;
+
 /**
  * @param {any} api
  * @param {any} settings
  */
 export function service(api, settings) {
+  const own = Symbol(ID);
   return {
     id: ID,
     reload: { configPrefixes: [`plugins.entries.${ID}`, "memory", "agents"] },
-    start: ({ config, logger }) => {
+    start: async ({ config, logger }) => {
+      current = own;
+      // What runs was started by other settings.
+      await pool.close();
       const agent = defaultAgent(config);
       // Not waited for: the gateway starts without it, and a fault is told in its log.
       if (isOn(config, agent)) void pool.at(placeOf(api, config, { agentId: agent }), settings, logger).keep();
     },
-    stop: () => pool.close(),
+    stop: async () => {
+      if (current === own) await pool.close();
+    },
   };
 }

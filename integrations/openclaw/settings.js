@@ -12,11 +12,13 @@ const seconds = (value, otherwise) => 1000 * (value ?? otherwise);
  * Times are milliseconds here and seconds in the configuration.
  *
  * @param {Record<string, any>} [config]
+ * @param {string} [folder] where the plug-in is installed. OpenClaw runs a copy of it, so a module's own path does not tell.
  */
-export function readSettings(config = {}) {
+export function readSettings(config = {}, folder = undefined) {
   const recall = config.recallInjection ?? {};
   return {
     command: config.command,
+    folder,
     timeout: seconds(config.timeoutSeconds, 30),
     reflectTimeout: seconds(config.reflectTimeoutSeconds, 900),
     idle: seconds(config.idleSeconds, 1800),

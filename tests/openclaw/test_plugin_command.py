@@ -161,9 +161,8 @@ def find(script, tmp_path):
     """``find(configured, environ, folder)``: [argv, source], or the message of the fault."""
 
     def call(configured=None, environ=None, folder=tmp_path):
-        given = ", ".join(
-            [json.dumps(configured) + " ?? undefined", json.dumps(environ or {}), json.dumps(str(folder))]
-        )
+        settings = {"folder": str(folder)} | ({"command": configured} if configured else {})
+        given = f"{json.dumps(settings)}, {json.dumps(environ or {})}"
         return script(
             f"""
             const {{ findCommand }} = await load("command.js");

@@ -16,7 +16,7 @@ const { MemoryProcess } = await load("process.js");
 const { findCommand } = await load("command.js");
 const logged = [];
 const options = { workspace, agent: "main", log: { warn: (line) => logged.push(line) } };
-const make = (more = {}) => new MemoryProcess(() => findCommand(undefined).argv, { ...options, ...more });
+const make = (more = {}) => new MemoryProcess(() => findCommand().argv, { ...options, ...more });
 const memory = make();
 const ask = (method, params = {}, limits = {}) => memory.request(method, params, { timeout: 30_000, ...limits });
 """

@@ -173,6 +173,8 @@ def test_the_service_keeps_the_process_of_the_default_agent(openclaw):
         const given = here({ config });
         const [service] = given.registered.services;
         await service.start({ config, logger: given.logger });
+        // The one that it takes over from is stopped afterwards.
+        await here({ config }).registered.services[0].stop();
         const { pool } = await load("pool.js");
         const { readSettings } = await load("settings.js");
         const kept = pool.at({ workspace, agent: "main" }, readSettings());
