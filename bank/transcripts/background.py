@@ -1,4 +1,7 @@
-"""Transcripts indexed by a process of their own, which outlives the question that started it."""
+"""Transcripts indexed by a process of their own, which outlives the question that started it.
+
+It makes way for a command that wants to index or to delete the index.
+"""
 
 import os
 import subprocess
@@ -6,8 +9,8 @@ import sys
 
 from ..background import BACKGROUND
 from ..errors import MemoryFault
-from ..files import writer_lock
 from .index import TranscriptIndex
+from .lock import is_running
 
 #: What this process has started and has not been told the end of.
 _started: dict[str, "subprocess.Popen[bytes]"] = {}
@@ -32,23 +35,12 @@ def start_indexing(index: TranscriptIndex) -> bool:
     return True
 
 
-def is_running(index: TranscriptIndex) -> bool:
-    """Whether some process is indexing these transcripts, or none can, as the lock cannot be had."""
-    if not os.path.exists(index.lock_path):
-        return False
-    try:
-        with writer_lock(index.lock_path, 0.0, "looking"):
-            return False
-    except MemoryFault:
-        return True
-
-
 def run(state: str, agent: str) -> int:
     """What the process does; its exit code."""
     from .sync import sync_transcripts
 
     try:
-        sync_transcripts(TranscriptIndex(state, agent), timeout=0.0)
+        sync_transcripts(TranscriptIndex(state, agent), timeout=0.0, gives_way=True)
     except MemoryFault as fault:
         return fault.exit_code
     return 0

@@ -10,10 +10,10 @@ from typing import NamedTuple, TypeVar
 
 from ..driver import Connection, DatabaseError
 from ..errors import MemoryFault
-from ..files import writer_lock
 from ..index import IndexUnusable, fault_of_database, is_damage
 from .changes import Thresholds, compare
 from .index import TranscriptIndex, known_transcripts, opened_to_read, remove
+from .lock import transcripts_lock
 from .sources import find_sources
 
 #: So many bytes of transcripts at most are indexed while a question waits: some tens of milliseconds.
@@ -67,7 +67,7 @@ def ask_transcripts(
 
 def _discard(index: TranscriptIndex) -> None:
     """Delete a damaged index, unless somebody is writing it; it is built again like one that never was."""
-    with contextlib.suppress(MemoryFault), writer_lock(index.lock_path, 0.0, "deleting a damaged index"):
+    with contextlib.suppress(MemoryFault), transcripts_lock(index, 0.0, "deleting a damaged index"):
         remove(index)
 
 

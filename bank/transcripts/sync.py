@@ -14,8 +14,7 @@ from typing import NamedTuple
 from ...parsers.transcripts import State, parse_transcript
 from .. import static_space
 from ..driver import Connection, DatabaseError
-from ..errors import MemoryFault
-from ..files import writer_lock
+from ..errors import Busy, MemoryFault
 from ..graph import refresh as refresh_graph
 from ..index import fault_of_database, is_damage, transaction
 from ..schema import mark_filled
@@ -26,11 +25,11 @@ from .index import (
     Known,
     TranscriptIndex,
     known_transcripts,
-    make_folder,
     opened_to_write,
     remove,
     segment_path,
 )
+from .lock import is_wanted, transcripts_lock
 from .passages import passages_of
 from .reading import Line, read_lines
 from .sources import Source, find_sources, generated_sessions
@@ -61,19 +60,20 @@ def sync_transcripts(
     index: TranscriptIndex,
     thresholds: Thresholds = AT_ONCE,
     *,
-    timeout: float = 10.0,
+    timeout: float = 60.0,
     zone: tzinfo | None = None,
     progress: Progress | None = None,
+    gives_way: bool = False,
 ) -> Report:
     """Index what differs, by default all of it. ``timeout``: seconds to wait for another process that does (``Busy``
-    after that). ``zone``: whose days are meant. ``progress`` is called with (transcripts done, to read)."""
-    make_folder(index)
-    with writer_lock(index.lock_path, timeout, "indexing transcripts"):
+    after that). ``zone``: whose days are meant. ``progress`` is called with (transcripts done, to read). ``gives_way``:
+    whether to stop (``Busy``) when another process waits to write."""
+    with transcripts_lock(index, timeout):
         for last in (False, True):
             try:
                 connection = opened_to_write(index)
                 try:
-                    return _Run(index, connection, zone, progress).run(thresholds)
+                    return _Run(index, connection, zone, progress, gives_way).run(thresholds)
                 finally:
                     connection.close()
             except (DatabaseError, ValueError) as error:
@@ -98,9 +98,15 @@ class _Run:
     """One sync; the caller holds the lock."""
 
     def __init__(
-        self, index: TranscriptIndex, connection: Connection, zone: tzinfo | None, progress: Progress | None
+        self,
+        index: TranscriptIndex,
+        connection: Connection,
+        zone: tzinfo | None,
+        progress: Progress | None,
+        gives_way: bool,
     ) -> None:
         self.index, self.connection, self.zone, self.progress = index, connection, zone, progress
+        self.gives_way = gives_way
         self.report = Report([], [], [], [], ())
         #: Segments written since the last commit, and how many bytes they were read from.
         self.written: list[int] = []
@@ -303,6 +309,8 @@ class _Batches:
             self.open.__exit__(None, None, None)
             self.open = transaction(self.run.connection)
             self.open.__enter__()
+            if self.run.gives_way and is_wanted(self.run.index):
+                raise Busy("another process wants to write the index of transcripts", self.run.index.index_path)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if error is None:

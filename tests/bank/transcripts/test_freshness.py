@@ -10,14 +10,16 @@ from pathlib import Path
 import pytest
 from openclaw_memory.bank.background import BACKGROUND
 from openclaw_memory.bank.driver import Connection
+from openclaw_memory.bank.errors import Busy
 from openclaw_memory.bank.files import writer_lock
 from openclaw_memory.bank.transcripts import background
 from openclaw_memory.bank.transcripts.changes import Thresholds
 from openclaw_memory.bank.transcripts.freshness import WHILE_ASKED, Fresh, ask_transcripts
 from openclaw_memory.bank.transcripts.index import TranscriptIndex
+from openclaw_memory.bank.transcripts.lock import is_running
 from openclaw_memory.bank.transcripts.sync import sync_transcripts
 
-from .conftest import State, said
+from .conftest import State, event, jsonl, said
 
 
 def count(connection: Connection) -> int:
@@ -122,8 +124,25 @@ def test_another_process_is_at_it(state: State, index: TranscriptIndex) -> None:
         assert found == 1
         assert (fresh.stale, fresh.partial) == (True, True)
         assert "busy" in fresh.notes[0]
-        assert background.is_running(index)
-    assert not background.is_running(index)
+        assert is_running(index)
+    assert not is_running(index)
+
+
+def test_the_process_makes_way(state: State, index: TranscriptIndex) -> None:
+    """For a command that somebody waits for; what it has done is kept."""
+    noise = jsonl([event("toolResult", "x" * 1_000_000)]) * 4
+    for batch in range(12):
+        texts = (f"message number {n} of {batch} about the gannet, the heron and berth {n}" for n in range(300))
+        state.append("a.jsonl", said(*texts) + noise)
+    assert background.start_indexing(index)
+    process = background._started[index.index_path]
+    until = time.monotonic() + 60
+    while not is_running(index):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    sync_transcripts(index)
+    assert process.wait(60) == Busy.exit_code
+    assert ask(index) == (3600, Fresh(False, False, ()))
 
 
 def test_what_cannot_be_read_is_told(state: State, index: TranscriptIndex) -> None:
