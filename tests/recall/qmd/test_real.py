@@ -142,7 +142,7 @@ def test_sessions(notes: Bench) -> None:
     notes.write({"sessions/0a1b.jsonl": json.dumps(event) + "\n"}, notes.folder / "state" / "agents" / "main")
     configure(notes, sessions={"enabled": True})
     keep(notes)
-    assert notes.search("umbrella")["results"] == []
+    assert notes.search("umbrella", corpus="memory")["results"] == []
     found = notes.search("umbrella", corpus="sessions")["results"]
     assert [(one["path"], one["source"]) for one in found] == [("qmd/sessions/0a1b.md", "sessions")]
 
