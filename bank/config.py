@@ -103,6 +103,13 @@ def find_workspace(
     return _default_place(chosen, environ)
 
 
+def configured_agents(configuration: Configuration) -> list[str]:
+    """The ids of the agents that the configuration names, that of the default agent first."""
+    entries = _entries(configuration)
+    default = _default_agent(entries)
+    return sorted(entries, key=lambda name: name != default)
+
+
 def configuration_path(environ: Mapping[str, str]) -> str:
     """The configuration file that is there, or ""."""
     if environ.get("OPENCLAW_CONFIG_PATH"):

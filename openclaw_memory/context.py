@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
-from .bank.config import Configuration, WorkspaceChoice, find_workspace, read_configuration
+from .bank.config import Configuration, WorkspaceChoice, configured_agents, find_workspace, read_configuration
 from .bank.errors import UsageFault
 from .bank.workspace import Workspace
 
@@ -31,6 +31,15 @@ def open_chosen(workspace: str = "", agent: str = "") -> tuple[WorkspaceChoice, 
     configuration = read_configuration(os.environ)
     choice = choose(workspace, agent, configuration)
     return choice, Workspace.configured(choice.path, configuration, choice.agent)
+
+
+def open_all(workspace: str = "", agent: str = "") -> Iterator[tuple[WorkspaceChoice, Workspace]]:
+    """The workspace that is meant; where neither it nor an agent is named, that of every configured agent."""
+    configuration = read_configuration(os.environ)
+    named = workspace or agent or os.environ.get("OPENCLAW_WORKSPACE", "").strip()
+    for one in [agent] if named else configured_agents(configuration) or [agent]:
+        choice = choose(workspace, one, configuration)
+        yield choice, Workspace.configured(choice.path, configuration, choice.agent)
 
 
 def read_now(given: str) -> datetime:

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from .bank.config import WorkspaceChoice
 from .bank.workspace import Workspace
+from .stock_status import stock_entry
 
 if TYPE_CHECKING:
     from .bank.model_space import FillReport
 
 
 def status_of(bank: Workspace, choice: WorkspaceChoice, deep: bool = False) -> tuple[dict[str, Any], list[str]]:
-    """The object that ``status --json`` prints (``docs/json.md``), and the paths that changed since they were indexed.
-    ``deep``: also check the integrity of the index."""
+    """The entry of one agent that ``status --json`` prints (``docs/json.md``), and the paths that changed since they
+    were indexed. ``deep``: also check the integrity of the index, and whether the model answers."""
     from .bank import spaces
     from .bank.driver import describe
     from .bank.index import IndexUnusable, open_to_read
@@ -66,7 +67,7 @@ def status_of(bank: Workspace, choice: WorkspaceChoice, deep: bool = False) -> t
 
             state["integrity"] = integrity(connection) or "ok"
         connection.close()
-    return told, changed
+    return stock_entry(bank, told, deep) | told, changed
 
 
 def embeddings_of(bank: Workspace, filled: FillReport | None = None) -> dict[str, Any]:

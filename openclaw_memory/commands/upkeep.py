@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..bank.errors import MemoryFault, UsageFault
-from ..context import choose, open_chosen, open_workspace, progress_bar
+from ..context import choose, open_all, open_workspace, progress_bar
 from ..output import emit_json, note, paint, say, visible
 from ..status import embeddings_of, status_of
 from .options import Agent, Debug, Json, Workspace
@@ -196,21 +196,26 @@ def _print_report(report: Any, verbose: bool) -> None:
 
 
 def status_command(deep: bool, fix: bool, verbose: bool, workspace: str, agent: str, as_json: bool) -> int:
-    """Where things are and whether the index says what the files say."""
+    """Where things are and whether the index says what the files say; of every configured agent where none is named."""
     from ..bank.sync import sync
 
-    choice, bank = open_chosen(workspace, agent)
-    if fix:
-        report = sync(bank, progress=progress_bar())
-        if report.note:
-            note(report.note)
-    told, changed = status_of(bank, choice, deep)
-    if as_json:
-        emit_json(told)
-    else:
+    entries = []
+    for choice, bank in open_all(workspace, agent):
+        if fix:
+            report = sync(bank, progress=progress_bar())
+            if report.note:
+                note(report.note)
+        told, changed = status_of(bank, choice, deep)
+        entries.append(told)
+        if as_json:
+            continue
+        if len(entries) > 1:
+            print()
         _print_status(told)
         for path in changed if verbose else ():
             say(f"pending  {path}")
+    if as_json:
+        emit_json(entries)
     return 0
 
 
@@ -243,6 +248,9 @@ def _print_status(told: dict[str, Any]) -> None:
         rows.append(("fresh", "yes" if not state["stale"] else f"no, {state['pending']} files changed since"))
         if "integrity" in state:
             rows.append(("integrity", state["integrity"]))
+    if "embeddingProbe" in told:
+        probe = told["embeddingProbe"]
+        rows.append(("probe", "the model answers" if probe["ok"] else f"the model does not answer: {probe['error']}"))
     embeddings = told["embeddings"]
     named = " ".join(filter(None, (embeddings["provider"], embeddings["model"])))
     left = f"; {embeddings['pending']} passages wait for it" if embeddings.get("pending") else ""
@@ -293,3 +301,15 @@ def reset_command(yes: bool, embeddings: bool, workspace: str, agent: str, as_js
         if not removed:
             note("there was no index")
     return 0
+
+
+def _remove_transcripts(bank: Bank) -> list[str]:
+    """Delete the index of the agent's transcripts, switched on or not."""
+    from ..bank.transcripts.index import index_of, remove
+    from ..bank.transcripts.lock import transcripts_lock
+
+    index = index_of(bank)
+    if not os.path.exists(index.index_path):
+        return []
+    with transcripts_lock(index, 60.0, "resetting"):
+        return remove(index)
