@@ -18,7 +18,8 @@ from .config import Configuration
 from .errors import UsageFault, fault_of, one_line
 from .flush_marks import claimed, failures_of, flushed, given_back, last_flush
 from .flush_prompts import day_path, prompt_for, system_prompt_for
-from .flush_settings import RESERVE, FlushSettings, read_flush
+from .flush_settings import FlushSettings, read_flush
+from .flush_size import FlushRequest, size_of, threshold_of, transcript_of
 from .sandbox import not_writable
 from .session_store import (
     Session,
@@ -32,18 +33,19 @@ from .session_store import (
 )
 from .workspace import Workspace
 
+__all__ = ["FlushPlan", "FlushRequest", "Mark", "claim_flush", "flush_plan", "mark_flush"]
+
 #: A cycle is given up after so many failures.
 MOST_FAILURES = 3
-#: OpenClaw's reserve, where none is set, is at most this share of the window.
-_SHARE = 4
 
 
 class FlushPlan(NamedTuple):
     """``due``: whether to flush now. ``code``: due, or why not: disabled, read-only, unknown-size, below-threshold,
-    flushed. ``reason``: the same in words. ``claimed``: whether this call took the cycle. ``tokens``, ``window``,
-    ``reserve``, ``soft_threshold``, ``threshold``: in tokens; due above it. ``path``: of the day's log, below the
-    workspace. ``cycle``: how often the session was compacted; ``flushed``: in which cycle a flush ran last, None
-    for none. ``session``: the key as the file spells it. ``warnings``: lines for a person."""
+    flushed. ``reason``: the same in words. ``claimed``: whether this call took the cycle. ``model``: for the turn, ""
+    for the session's own. ``tokens``, ``window``, ``reserve``, ``soft_threshold``, ``threshold``: in tokens; due above it.
+    ``path``: of the day's log, below the workspace. ``cycle``: how often the session was compacted; ``flushed``: in
+    which cycle a flush ran last, None for none. ``session``: the key as the file spells it. ``warnings``: lines for a
+    person."""
 
     due: bool
     code: str
@@ -51,6 +53,7 @@ class FlushPlan(NamedTuple):
     claimed: bool
     prompt: str
     system_prompt: str
+    model: str
     tokens: int | None
     window: int | None
     reserve: int
@@ -73,18 +76,6 @@ class Mark(NamedTuple):
     cycle: int
     done: bool
     failures: int
-
-
-class FlushRequest(NamedTuple):
-    """Whom it is about. ``tokens``, ``window``: None for what the session's entry says. ``cycle``: None likewise.
-    ``access``: what the caller knows of the workspace (rw, ro, none), "" for what the configuration says."""
-
-    session: str
-    tokens: int | None = None
-    window: int | None = None
-    agent: str = "main"
-    cycle: int | None = None
-    access: str = ""
 
 
 def flush_plan(
@@ -173,7 +164,12 @@ def _settings(
     key = request.session.strip()
     if not key or not key.isprintable():
         raise UsageFault("no session is named", one_line(key), "give its key, such as agent:main:main")
-    for name, value in (("tokens", request.tokens), ("context window", request.window), ("cycle", request.cycle)):
+    for name, value in (
+        ("tokens", request.tokens),
+        ("context window", request.window),
+        ("cycle", request.cycle),
+        ("transcript", request.transcript),
+    ):
         if value is not None and value < 0:
             raise UsageFault(f"{name}: {value} is below 0", remedy="give a number of 0 or more")
     return read_flush(configuration, request.agent, environ)
@@ -191,15 +187,19 @@ def _plan(
     session = find_session(sessions, request.session, request.agent, settings.main_key)
     cycle = _cycle(sessions, session, request)
     last = last_flush(sessions, session, cycle)
-    tokens, window = _size(sessions, session, request)
-    reserve, soft, threshold = _threshold(settings, window, warnings)
+    tokens, window = size_of(sessions, session, request)
+    reserve, soft, threshold = threshold_of(settings, window, warnings)
     local, zone = _local(now, settings, warnings)
     path = day_path(local)
+    forced = transcript_of(sessions, session, request) if settings.force_bytes else 0
+    forced = forced if forced >= settings.force_bytes else 0
     locked = not_writable(workspace, settings, session, request.agent, path, request.access)
     if not settings.enabled:
         code, reason = "disabled", f"{settings.places['enabled']} is false"
     elif locked:
         code, reason = "read-only", locked
+    elif forced and last != cycle:
+        code, reason = "due", f"its transcript has {forced:,} bytes; due from {settings.force_bytes:,} on"
     elif tokens is None or threshold is None:
         missing = "how many tokens it has" if tokens is None else "the context window"
         code, reason = "unknown-size", f"nobody says {missing}, nor does the session's entry"
@@ -216,6 +216,7 @@ def _plan(
         False,
         prompt_for(local, settings.prompt, zone),
         system_prompt_for(local, settings.system_prompt),
+        settings.model,
         tokens,
         window,
         reserve,
@@ -229,37 +230,6 @@ def _plan(
         last,
         tuple(warnings),
     )
-
-
-def _size(sessions: Sessions, session: Session, request: FlushRequest) -> tuple[int | None, int | None]:
-    """(tokens, context window), as asked, else as the session's entry says; a count that OpenClaw calls stale is
-    none."""
-    fresh = session.entry.get("totalTokensFresh") is not False
-    tokens, window = request.tokens, request.window
-    if tokens is None and fresh:
-        tokens = count_in(sessions, session, "totalTokens")
-    if window is None:
-        window = count_in(sessions, session, "contextTokens")
-    return tokens, window
-
-
-def _threshold(settings: FlushSettings, window: int | None, warnings: list[str]) -> tuple[int, int, int | None]:
-    """(reserve, soft threshold, the tokens above which it is due; None without a window).
-
-    A reserve that is set counts as it is. Where none is set, or where what is set leaves nothing of the window, it is
-    at most a quarter of it, and the soft threshold at most half of the rest, as in today's OpenClaw.
-    """
-    reserve, soft = RESERVE if settings.reserve is None else settings.reserve, settings.soft_threshold
-    if not window:
-        return reserve, soft, None
-    if settings.reserve is not None and reserve + soft < window:
-        return reserve, soft, window - reserve - soft
-    if settings.reserve is not None:
-        place = settings.places["reserve"]
-        warnings.append(f"{place}: {reserve:,} and {soft:,} leave nothing of {window:,} tokens; a quarter is kept free")
-    reserve = min(reserve, window // _SHARE)
-    soft = min(soft, (window - reserve) // 2)
-    return reserve, soft, window - reserve - soft
 
 
 def _local(now: datetime, settings: FlushSettings, warnings: list[str]) -> tuple[datetime, str]:

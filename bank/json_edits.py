@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from json.decoder import JSONDecodeError, scanstring
+from json import JSONDecodeError
 from typing import Any, NamedTuple
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -33,7 +33,7 @@ def members(text: str, at: int) -> Iterator[Member]:
         start = at
         if text[at : at + 1] != '"':
             raise JSONDecodeError("a key was expected", text, at)
-        key, at = scanstring(text, at + 1)
+        key, at = _DECODER.raw_decode(text, at)
         at = _skip(text, at)
         if text[at : at + 1] != ":":
             raise JSONDecodeError("a colon was expected", text, at)

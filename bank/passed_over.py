@@ -43,12 +43,12 @@ REASONS = {
 
 
 class PassedOver(NamedTuple):
-    """``path``: relative to the workspace, a folder with a final ``/``; of several of one kind the first. ``count``:
-    how many files there are of that kind in that folder, 0 for a folder that was not looked into."""
+    """``path``: relative to the workspace, a folder with a final ``/``; of several of one kind the first. ``files``:
+    how many there are of that kind in that folder, 0 for a folder that was not looked into."""
 
     path: str
     code: str
-    count: int
+    files: int
 
     @property
     def reason(self) -> str:
@@ -62,7 +62,7 @@ def passed_over(workspace: Workspace, found: Scan) -> list[PassedOver]:
     for path, code, group in _all(workspace, found):
         key = (code, *group)
         before = told.get(key)
-        told[key] = before._replace(count=before.count + 1) if before else PassedOver(path, code, _first(path, code))
+        told[key] = before._replace(files=before.files + 1) if before else PassedOver(path, code, _first(path, code))
     return sorted(told.values())
 
 

@@ -17,7 +17,7 @@ from ..parsers.lines import read_lines
 from ..parsers.marks import find_marks
 from ..parsers.names import fold
 from ..parsers.parse import parse_file
-from ..parsers.records import ParsedFile
+from ..parsers.records import Fact, Note, ParsedFile
 from .files import decode, read_below
 from .scan import Scan, scan
 from .workspace import Workspace
@@ -88,7 +88,8 @@ def survey(
         for mark in find_marks(read_lines(text)):
             marks.setdefault(mark.kind, []).append((path, mark.line))
         issues += _issues(data, text, parsed)
-        named = {fold(name): name for one in (*parsed.facts, *parsed.notes) for name in one.entities}
+        records: list[Fact | Note] = [*parsed.facts, *parsed.notes]
+        named = {fold(name): name for one in records for name in one.entities}
         for slug, name in named.items():
             spelt.setdefault(slug, Counter())[name] += 1
         files.append(
@@ -100,12 +101,12 @@ def survey(
                 Counter(fact.kind for fact in parsed.facts),
                 len(parsed.notes),
                 frozenset(named),
-                language_of(" ".join(note.text for note in (*parsed.notes, *parsed.facts))),
+                language_of(" ".join(one.text for one in records)),
             )
         )
     if progress and files:
         progress(len(found.files), len(found.files))
-    names = [(max(sorted(how), key=lambda name, how=how: how[name]), how.total()) for how in spelt.values()]  # type: ignore[misc]
+    names = [(min(how, key=lambda name: (-how[name], name)), how.total()) for how in spelt.values()]
     return Survey(
         tuple(files),
         tuple(sorted(names, key=lambda one: (-one[1], one[0]))),

@@ -12,8 +12,16 @@ from .effective import effective_settings
 
 UNDERSTOOD, RENAMED, OVERRIDDEN, IGNORED = "understood", "renamed", "overridden", "ignored"
 #: What of an owner (the file itself, the defaults, an agent's entry) has to do with memory; below these, everything.
-_SECTIONS = ("memory", "memorySearch", "compaction.reserveTokensFloor", "compaction.memoryFlush", "workspace")
-_SECTIONS += ("sandbox.mode", "sandbox.workspaceAccess", "userTimezone")
+_SECTIONS = (
+    "memory",
+    "memorySearch",
+    "compaction.reserveTokensFloor",
+    "compaction.memoryFlush",
+    "workspace",
+    "sandbox.mode",
+    "sandbox.workspaceAccess",
+    "userTimezone",
+)
 #: Of the file alone.
 _TOP = ("plugins.slots.memory", "session.store", "session.mainKey", "session.scope")
 #: What today's OpenClaw has no more, and is still read here.

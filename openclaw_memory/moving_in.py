@@ -16,6 +16,7 @@ from .bank.errors import MemoryFault
 from .bank.passed_over import passed_over
 from .bank.survey import ROLES, Issue, Progress, Survey, survey
 from .bank.workspace import Workspace
+from .configured_keys import Key, configured_keys
 from .next_steps import next_steps
 from .parsers.scripts import characters
 from .recall.stopwords import ENGLISH, language_of
@@ -79,10 +80,10 @@ def _usual(environ: Mapping[str, str]) -> str:
 
 def report(found: Found, progress: Progress | None = None) -> dict[str, Any]:
     """What the workspace holds and what could be made of it. Raises ``MemoryFault`` where there is no workspace."""
-    problem, keys, warnings = found.problem, [], []
+    problem = found.problem
+    keys: list[Key] = []
+    warnings: list[str] = []
     try:
-        from .configured_keys import configured_keys
-
         keys, warnings = configured_keys(found.configuration, found.choice, found.environ)
         bank = Workspace.configured(found.choice.path, found.configuration, found.choice.agent)
     except MemoryFault as fault:
@@ -112,7 +113,7 @@ def report(found: Found, progress: Progress | None = None) -> dict[str, Any]:
             for kind, places in sorted(seen.marks.items())
         ],
         "issues": _issues(issues),
-        "ignored": [{"path": one.path, "code": one.code, "count": one.count, "reason": one.reason} for one in ignored],
+        "ignored": [{"path": one.path, "code": one.code, "count": one.files, "reason": one.reason} for one in ignored],
         "skipped": [{"path": path, "reason": why} for path, why in seen.skipped],
         "configuration": {
             "path": found.configuration.path or None,

@@ -48,6 +48,10 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
             int | None,
             typer.Option("--context-window", metavar="N", help="The model's, in tokens; else as sessions.json says."),
         ] = None,
+        transcript: Annotated[
+            int | None,
+            typer.Option("--transcript-bytes", metavar="N", help="Of what was said; else as the file has."),
+        ] = None,
         cycle: Cycle = None,
         claim: Annotated[
             bool, typer.Option("--claim", help="When it is due, take it: nobody else is told so in this cycle.")
@@ -63,7 +67,12 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
         debug: Debug = False,
     ) -> None:
         """Say whether a flush is due, and print its prompt. Without --claim nothing is written."""
-        run(lambda: check_command(session, tokens, window, cycle, claim, access, workspace, agent, now, as_json), debug)
+        run(
+            lambda: check_command(
+                session, tokens, window, transcript, cycle, claim, access, workspace, agent, now, as_json
+            ),
+            debug,
+        )
 
     @group.command()
     def mark(
@@ -97,6 +106,7 @@ def check_command(
     session: str,
     tokens: int | None,
     window: int | None,
+    transcript: int | None,
     cycle: int | None,
     claim: bool,
     access: str,
@@ -113,7 +123,7 @@ def check_command(
         raise UsageFault(f"--workspace-access {access!r}", remedy="give rw, ro or none")
     moment = read_now(now)
     choice, bank = open_chosen(workspace, agent or agent_of(session))
-    request = FlushRequest(session, tokens, window, choice.agent, cycle, access)
+    request = FlushRequest(session, tokens, window, choice.agent, cycle, access, transcript)
     ask = claim_flush if claim else flush_plan
     plan = ask(bank, read_configuration(os.environ), request, now=moment)
     if as_json:
@@ -136,6 +146,7 @@ def plan_json(plan: FlushPlan) -> dict[str, Any]:
         "claimed": plan.claimed,
         "prompt": plan.prompt,
         "systemPrompt": plan.system_prompt,
+        "model": plan.model or None,
         "relativePath": plan.path,
         "tokens": plan.tokens,
         "contextWindow": plan.window,

@@ -151,6 +151,24 @@ def test_the_entry_says_what_the_caller_does_not(place: Place) -> None:
     assert place.plan(asked).code == "unknown-size"
 
 
+def test_a_long_transcript_is_due_where_that_is_set(place: Place) -> None:
+    place.sessions({KEY: {"sessionId": "s-1", "compactionCount": 1}})
+    (place.store.parent / "s-1.jsonl").write_bytes(b"x" * 2048)
+    asked = FlushRequest("main", 5, 200_000)
+    assert not place.plan(asked).due
+    for size, due in ((2048, True), ("2kb", True), ("2.5 KB", False), (0, False), ("2mb", False)):
+        place.values = compaction(memoryFlush={"forceFlushTranscriptBytes": size, "model": "ollama/small"})
+        assert place.plan(asked).due is due
+    plan = place.plan(asked._replace(transcript=2 * 1024**2))
+    assert (plan.due, plan.model) == (True, "ollama/small")
+    assert plan.reason == "its transcript has 2,097,152 bytes; due from 2,097,152 on"
+    assert place.claim(asked._replace(transcript=2 * 1024**2)).claimed
+    assert not place.plan(asked._replace(transcript=2 * 1024**2)).due
+    place.values = compaction(memoryFlush={"forceFlushTranscriptBytes": "much"})
+    with pytest.raises(MemoryFault, match=r"memoryFlush\.forceFlushTranscriptBytes: expected"):
+        place.plan(asked)
+
+
 # Prompts
 
 

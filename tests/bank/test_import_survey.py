@@ -124,7 +124,7 @@ def test_an_extra_path_is_read_and_not_passed_over(tmp_path: Path) -> None:
     assert roles(seen)["extra"] == ["TODO.md", "notes/deep/thought.md"]
     told = {one.path: one for one in passed_over(bank, seen.scan)}
     assert "TODO.md" not in told
-    assert told["notes/"].count == 1
+    assert told["notes/"].files == 1
 
 
 def test_marks_by_kind_and_line(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_what_is_not_used_as_meant(tmp_path: Path) -> None:
 
 def test_what_is_passed_over_and_why(tmp_path: Path) -> None:
     bank = Workspace.open(str(copied("messy", tmp_path)))
-    told = {(one.path, one.code, one.count) for one in passed_over(bank, survey(bank).scan)}
+    told = {(one.path, one.code, one.files) for one in passed_over(bank, survey(bank).scan)}
     links = {
         ("link.md", "symbolic-link", 1),
         ("memory/link.md", "symbolic-link", 1),
