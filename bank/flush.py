@@ -42,8 +42,8 @@ MOST_FAILURES = 3
 class FlushPlan(NamedTuple):
     """``due``: whether to flush now. ``code``: due, or why not: disabled, read-only, unknown-size, below-threshold,
     flushed. ``reason``: the same in words. ``claimed``: whether this call took the cycle. ``model``: for the turn, ""
-    for the session's own. ``tokens``, ``window``, ``reserve``, ``soft_threshold``, ``threshold``: in tokens; due above it.
-    ``path``: of the day's log, below the workspace. ``cycle``: how often the session was compacted; ``flushed``: in
+    for the session's own. ``tokens``, ``window``, ``reserve``, ``soft_threshold``, ``threshold``: in tokens; due above
+    it. ``path``: of the day's log, below the workspace. ``cycle``: how often the session was compacted; ``flushed``: in
     which cycle a flush ran last, None for none. ``session``: the key as the file spells it. ``warnings``: lines for a
     person."""
 

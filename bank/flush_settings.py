@@ -30,11 +30,11 @@ _UNITS = {"": 1, "b": 1, "kb": 1024, "mb": 1024**2, "gb": 1024**3}
 
 
 class FlushSettings(NamedTuple):
-    """``reserve``: None where it is not set. ``prompt``, ``system_prompt``: as written, "" for those that OpenClaw
-    has. ``model``: for the turn, "" for the session's own. ``force_bytes``: of a transcript, from which on it is due
+    """``reserve``: None where it is not set. ``prompt``, ``system_prompt``: as written, "" for those that OpenClaw has.
+    ``model``: for the turn, "" for the session's own. ``force_bytes``: of a transcript, from which on it is due
     whatever the tokens; 0 for never. ``sandbox``, ``access``: ``sandbox.mode`` and ``sandbox.workspaceAccess``, ""
-    where they are not set. ``zone``: the person's time zone, "" for this machine's. ``store``: where the sessions are kept,
-    "" for the agent's own folder; ``{agentId}`` is not filled in. ``places``: which keys were set, as (name, key
+    where they are not set. ``zone``: the person's time zone, "" for this machine's. ``store``: where the sessions are
+    kept, "" for the agent's own folder; ``{agentId}`` is not filled in. ``places``: which keys were set, as (name, key
     path)."""
 
     enabled: bool = True
