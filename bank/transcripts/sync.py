@@ -7,7 +7,7 @@ is done is found at once, and is kept when the rest is interrupted.
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from datetime import date, tzinfo
 from typing import NamedTuple
 
@@ -31,11 +31,10 @@ from .index import (
 )
 from .lock import is_wanted, transcripts_lock
 from .passages import passages_of
-from .reading import Line, read_lines
+from .reading import read_lines
+from .segments import segments
 from .sources import Source, find_sources, generated_sessions
 
-#: Bytes of a transcript in one segment, about; so many at most are read again when it grows.
-SEGMENT = 32 * 1024
 #: Bytes of transcripts in one commit, about.
 BATCH = 4 * 1024 * 1024
 _MANY_FILES = 50
@@ -83,15 +82,6 @@ def sync_transcripts(
                     raise MemoryFault(f"cannot index transcripts: {error}", index.index_path) from None
                 remove(index)
     raise AssertionError("unreachable")
-
-
-class _Segment(NamedTuple):
-    """A part of a transcript that was read: ``lines``, from the offset ``start`` to ``end``, and their ``digest``."""
-
-    start: int
-    end: int
-    lines: Sequence[Line]
-    digest: str
 
 
 class _Run:
@@ -217,7 +207,7 @@ class _Run:
         number, skipped = known.number, known.tail_skipped
         others = self._said_elsewhere(source)
         now = known._replace(problem="")
-        for part, full in _segments(source, known.tail):
+        for part, full in segments(source, known.tail):
             told = parse_transcript((line.data for line in part.lines), state)
             self._forget(source.path, number)
             if told.state.generated:
@@ -325,27 +315,3 @@ _NOTHING = (-1, 0, 0, 0, 0, 0, 0, 0, 0, "", 0, 0, 0, 0, 0, None, 0, hashlib.sha2
 def _rank(source: Source) -> tuple[int, str]:
     """Closed files, the one that goes on, the database: each may repeat what stands in those before it."""
     return (2 if source.events is not None else int(not source.closed)), source.path
-
-
-def _segments(source: Source, start: int) -> Iterator[tuple[_Segment, bool]]:
-    """A transcript from the line at ``start`` on, in segments; whether each is full: the last one is not."""
-    lines: list[Line] = []
-    size = 0
-    sha = hashlib.sha256()
-    first = start
-    for line in read_lines(source, start):
-        if not line.whole and not source.closed and not _is_an_event(line.data):
-            break
-        lines.append(line)
-        size += len(line.data)
-        sha.update(line.data)
-        if size >= SEGMENT and line.whole:
-            yield _Segment(first, line.end, lines, sha.hexdigest()), True
-            first, lines, size, sha = line.end, [], 0, hashlib.sha256()
-    if lines:
-        yield _Segment(first, lines[-1].end, lines, sha.hexdigest()), False
-
-
-def _is_an_event(data: bytes) -> bool:
-    """Whether a line that has no end yet lacks nothing else."""
-    return data.rstrip().endswith(b"}") and not parse_transcript([data]).skipped

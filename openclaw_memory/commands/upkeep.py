@@ -221,13 +221,13 @@ def status_command(deep: bool, fix: bool, verbose: bool, workspace: str, agent: 
 
 def _remove_transcripts(bank: Bank) -> list[str]:
     """Delete the index of the agent's transcripts, switched on or not."""
-    from ..bank.files import writer_lock
     from ..bank.transcripts.index import index_of, remove
+    from ..bank.transcripts.lock import transcripts_lock
 
     index = index_of(bank)
     if not os.path.exists(index.index_path):
         return []
-    with writer_lock(index.lock_path, 10.0, "resetting"):
+    with transcripts_lock(index, 60.0, "resetting"):
         return remove(index)
 
 
@@ -301,15 +301,3 @@ def reset_command(yes: bool, embeddings: bool, workspace: str, agent: str, as_js
         if not removed:
             note("there was no index")
     return 0
-
-
-def _remove_transcripts(bank: Bank) -> list[str]:
-    """Delete the index of the agent's transcripts, switched on or not."""
-    from ..bank.transcripts.index import index_of, remove
-    from ..bank.transcripts.lock import transcripts_lock
-
-    index = index_of(bank)
-    if not os.path.exists(index.index_path):
-        return []
-    with transcripts_lock(index, 60.0, "resetting"):
-        return remove(index)

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openclaw_memory.bank.errors import Busy, MemoryFault
 from openclaw_memory.bank.files import writer_lock
-from openclaw_memory.bank.transcripts import reading, sync
+from openclaw_memory.bank.transcripts import reading, segments, sync
 from openclaw_memory.bank.transcripts.changes import Thresholds
 from openclaw_memory.bank.transcripts.index import (
     Known,
@@ -107,7 +107,7 @@ def test_nothing_to_index(state: State) -> None:
 
 @pytest.fixture
 def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sync, "SEGMENT", 400)
+    monkeypatch.setattr(segments, "SEGMENT", 400)
 
 
 @pytest.mark.usefixtures("small_segments")
@@ -160,7 +160,7 @@ def test_growing_is_building_at_once(
 ) -> None:
     """Wherever a file was cut off when it was looked at, in the middle of a line too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sync, "SEGMENT", 400)
+        patch.setattr(segments, "SEGMENT", 400)
         data = b"".join(parts)
         state = State(tmp_path_factory.mktemp("state"))
         index = index_of(state)
@@ -383,7 +383,7 @@ def test_a_session_that_is_packed_away_stays(state: State) -> None:
 
 def test_a_session_that_turns_out_to_be_generated_is_taken_out(state: State) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sync, "SEGMENT", 100)
+        patch.setattr(segments, "SEGMENT", 100)
         state.write("a.jsonl", said("before the dream", "more before the dream"))
         index = index_of(state)
         sync_transcripts(index)
@@ -424,7 +424,7 @@ def test_one_that_cannot_be_read_stops_no_other(state: State) -> None:
 
 def test_what_was_committed_is_kept(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that is ended in the middle is gone on with."""
-    monkeypatch.setattr(sync, "SEGMENT", 400)
+    monkeypatch.setattr(segments, "SEGMENT", 400)
     monkeypatch.setattr(sync, "BATCH", 1000)
     state.write("a.jsonl", said(*(f"message number {n} of a long session" for n in range(100))))
     index = index_of(state)
