@@ -121,7 +121,9 @@ async def use(client: Client, workspace: Path) -> None:
     addresses = [str(one.uri) for one in (await client.list_resources()).resources]
     assert addresses[0] == "memory://core"
     assert "memory://page/entities/Mara.md" in addresses
-    assert addresses[-1] == "memory://day/2025-11-01"
+    days = [one for one in addresses if one.startswith("memory://day/")]
+    assert days == sorted(days, reverse=True)
+    assert "memory://day/2025-11-07" in days
     for address, file in (
         ("memory://core", "memory.md"),
         ("memory://page/entities/Mara.md", "bank/entities/Mara.md"),
