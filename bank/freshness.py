@@ -35,11 +35,10 @@ def open_fresh(workspace: Workspace, *, no_sync: bool = False, progress: Progres
     """A read connection to an index that says what the Markdown says now, synced if anything changed, and as far as
     that is quickly done with vectors of the configured provider.
 
-    With ``no_sync``, where the configuration wants none on a search, when another process is writing, or when reading
-    what changed would take long (a process of its own does it then), it answers at once from what is there, ``stale``
-    where that differs from the tree. The first index is always built (there is nothing else to answer from).
+    With ``no_sync``, when another process is writing, or when reading what changed would take long (a process of its
+    own does it then), it answers at once from what is there, ``stale`` where that differs from the tree. The first
+    index is always built (there is nothing else to answer from).
     """
-    no_sync = no_sync or not workspace.settings.sync.on_search
     fresh = _open_fresh(workspace, no_sync=no_sync, progress=progress)
     if no_sync or fresh.stale:
         return fresh

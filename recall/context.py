@@ -138,6 +138,7 @@ def _ask_index(
         )
         return due, logs, _said(connection, [*core, *(path for path, _ in logs)]) if question else {}
 
+    no_sync = no_sync or not workspace.settings.sync.on_session_start
     try:
         (gathered.due, logs, gathered.said), fresh = ask_fresh(workspace, ask, no_sync=no_sync, progress=progress)
         gathered.stale = fresh.stale

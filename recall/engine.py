@@ -89,6 +89,7 @@ def recall(
         places = channels.places_of(connection, [one.passage.key for one in taken], where)
         return _Answer(ranking, taken, spent, omitted, places)
 
+    no_sync = no_sync or not workspace.settings.sync.on_search
     answer, fresh = ask_fresh(workspace, ask, no_sync=no_sync, progress=progress)
     ranking, taken, spent, omitted, places = answer
     understood = ranking.understood

@@ -86,7 +86,7 @@ def memory_search(
             found, fresh = ask_fresh(
                 workspace,
                 lambda connection: chunk_hits(workspace, connection, query, now, most, least),
-                no_sync=no_sync,
+                no_sync=no_sync or not settings.sync.on_search,
                 progress=progress,
             )
         except MemoryFault as fault:

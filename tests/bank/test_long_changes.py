@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ from openclaw_memory.bank import background
 from openclaw_memory.bank.freshness import LONG, ask_fresh
 from openclaw_memory.bank.search_settings import SearchSettings, SyncSettings
 from openclaw_memory.bank.workspace import Workspace
+from openclaw_memory.recall.context import build_context
+from openclaw_memory.recall.engine import recall
+from openclaw_memory.recall.search import memory_search
 
 LINE = "- The kingfisher of day {} sat on post number {}.\n"
 
@@ -96,8 +100,20 @@ def test_where_no_other_process_can_the_question_waits(root: Path, why: str, mon
     assert (count, stale) == (files + 1, False)
 
 
-def test_a_search_that_is_not_to_sync_says_that_it_is_behind(root: Path) -> None:
-    workspace = Workspace.open(str(root), settings=SearchSettings(sync=SyncSettings(on_search=False)))
-    assert ask(workspace) == (1, False, [])
+@pytest.mark.parametrize("what", ["search", "recall", "context"])
+def test_what_is_not_to_sync_says_that_it_is_behind(root: Path, what: str) -> None:
+    settings = SyncSettings(on_search=what == "context", on_session_start=what != "context")
+    workspace = Workspace.open(str(root), settings=SearchSettings(sync=settings))
+    now = datetime(2025, 1, 2, 12, tzinfo=UTC)
+
+    def stale(asked: str) -> bool:
+        if asked == "context":
+            return bool(build_context(workspace, session="main", now=now)["stale"])
+        answer = (memory_search if asked == "search" else recall)(workspace, "egret", now=now)
+        return bool(answer.get("stale"))
+
+    assert not stale(what)
     (root / "memory" / "2025-01-02.md").write_text("- The egret.\n", encoding="utf-8")
-    assert ask(workspace) == (1, True, [])
+    assert stale(what)
+    assert not stale("recall" if what == "context" else "context")
+    assert not stale(what)
