@@ -1,22 +1,21 @@
-"""init, index, status, reset, doctor: the workspace and its index kept in order."""
+"""init, status, doctor: a workspace begun, looked at and checked."""
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..bank.errors import MemoryFault, UsageFault
-from ..context import choose, open_all, open_workspace, progress_bar
+from ..bank.errors import UsageFault
+from ..context import choose, open_all, progress_bar
 from ..output import emit_json, note, paint, say, visible
-from ..status import embeddings_of, status_of
+from ..status import status_of
 from .options import Agent, Debug, Json, Workspace
 
 if TYPE_CHECKING:
-    from ..bank.workspace import Workspace as Bank
+    pass
 
 
 def register(app: typer.Typer, run: Callable[..., Any]) -> None:
@@ -37,18 +36,6 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
         run(lambda: init_command(path, demo, workspace, agent, as_json), debug)
 
     @app.command()
-    def index(
-        force: Annotated[bool, typer.Option("--force", help="Read and parse every file again.")] = False,
-        verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List the files.")] = False,
-        workspace: Workspace = "",
-        agent: Agent = "",
-        as_json: Json = False,
-        debug: Debug = False,
-    ) -> None:
-        """Bring the index up to date. Recall and search do that by themselves."""
-        run(lambda: index_command(force, verbose, workspace, agent, as_json), debug)
-
-    @app.command()
     def status(
         deep: Annotated[bool, typer.Option("--deep", help="Also check the index's integrity.")] = False,
         index: Annotated[bool, typer.Option("--index", help="Bring the index up to date first.")] = False,
@@ -61,20 +48,6 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
     ) -> None:
         """Tell which workspace and index are used, and whether they agree."""
         run(lambda: status_command(deep, index or fix, verbose, workspace, agent, as_json), debug)
-
-    @app.command()
-    def reset(
-        yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-        embeddings: Annotated[
-            bool, typer.Option("--embeddings", help="Also forget the vectors that a provider gave.")
-        ] = False,
-        workspace: Workspace = "",
-        agent: Agent = "",
-        as_json: Json = False,
-        debug: Debug = False,
-    ) -> None:
-        """Delete the index. No Markdown is touched; the next command builds it again."""
-        run(lambda: reset_command(yes, embeddings, workspace, agent, as_json), debug)
 
     @app.command()
     def doctor(
@@ -109,92 +82,6 @@ def init_command(path: str, demo: bool, workspace: str, agent: str, as_json: boo
     return 0
 
 
-def index_command(force: bool, verbose: bool, workspace: str, agent: str, as_json: bool) -> int:
-    """Sync, and say what changed; exit code 3 when some files could not be read."""
-    from ..bank.freshness import open_fresh
-    from ..bank.model_space import fill_chosen
-    from ..bank.store import count_rows
-    from ..bank.sync import sync
-
-    bank = open_workspace(workspace, agent)
-    report = sync(bank, force=force, progress=progress_bar())
-    filled = fill_chosen(bank, progress=progress_bar("embedding"))
-    said = _index_transcripts(bank, force) if bank.settings.searches_sessions else None
-    fresh = open_fresh(bank, no_sync=True)
-    counts = count_rows(fresh.connection)
-    fresh.connection.close()
-    told: dict[str, Any] = {
-        "added": report.added,
-        "changed": report.changed,
-        "renamed": [{"from": old, "to": new} for old, new in report.renamed],
-        "removed": report.removed,
-        "skipped": [{"path": path, "reason": why} for path, why in report.skipped],
-        "unread": list(report.unread),
-        "note": report.note or None,
-        **counts,
-        "embeddings": embeddings_of(bank, filled),
-        **({} if said is None else {"sessions": said}),
-    }
-    if as_json:
-        emit_json(told)
-    else:
-        _print_report(report, verbose)
-        if said is not None:
-            print(f"{len(said['read'])} transcripts read, {len(said['removed'])} removed")
-        for entry in said["skipped"] if said else ():
-            note(f"skipped  {entry['path']}: {entry['reason']}")
-        for line in said["unread"] if said else ():
-            note(line)
-        print(f"{counts['files']} files, {counts['passages']} passages, {counts['chunks']} chunks")
-        _print_embeddings(told["embeddings"])
-    return (
-        3 if report.is_partial or (filled and filled.pending) or (said and (said["skipped"] or said["unread"])) else 0
-    )
-
-
-def _index_transcripts(bank: Bank, force: bool) -> dict[str, Any]:
-    """Index all that the agent's transcripts say."""
-    from ..bank.transcripts.index import index_of, remove
-    from ..bank.transcripts.sync import sync_transcripts
-
-    index = index_of(bank)
-    if force:
-        remove(index)
-    told = sync_transcripts(index, progress=progress_bar("transcripts"))
-    return {
-        "read": told.read,
-        "removed": told.removed,
-        "skipped": [{"path": path, "reason": why} for path, why in told.skipped],
-        "unread": list(told.unread),
-    }
-
-
-def _print_embeddings(told: dict[str, Any]) -> None:
-    for line in told["warnings"]:
-        note(f"warning: {line}")
-    if "embedded" in told:
-        left = f", {told['pending']} still without a vector" if told["pending"] else ""
-        print(f"{told['embedded']} texts embedded, {told['cached']} known, by {told['provider']} {told['model']}{left}")
-
-
-def _print_report(report: Any, verbose: bool) -> None:
-    if report.note:
-        note(report.note)
-    if verbose:
-        for word in ("added", "changed", "removed"):
-            for path in getattr(report, word):
-                say(f"{word:<8} {path}")
-        for old, new in report.renamed:
-            say(f"renamed  {old} -> {new}")
-    for path, why in report.skipped:
-        note(f"{path}: not read ({why}); its last indexed text stays")
-    for folder in report.unread:
-        note(f"{folder}: cannot be read; what was indexed of it stays")
-    parts = [(len(getattr(report, word)), word) for word in ("added", "changed", "renamed", "removed")]
-    changes = ", ".join(f"{count} {word}" for count, word in parts if count)
-    print(changes or "up to date")
-
-
 def status_command(deep: bool, fix: bool, verbose: bool, workspace: str, agent: str, as_json: bool) -> int:
     """Where things are and whether the index says what the files say; of every configured agent where none is named."""
     from ..bank.sync import sync
@@ -217,18 +104,6 @@ def status_command(deep: bool, fix: bool, verbose: bool, workspace: str, agent: 
     if as_json:
         emit_json(entries)
     return 0
-
-
-def _remove_transcripts(bank: Bank) -> list[str]:
-    """Delete the index of the agent's transcripts, switched on or not."""
-    from ..bank.transcripts.index import index_of, remove
-    from ..bank.transcripts.lock import transcripts_lock
-
-    index = index_of(bank)
-    if not os.path.exists(index.index_path):
-        return []
-    with transcripts_lock(index, 60.0, "resetting"):
-        return remove(index)
 
 
 def _print_status(told: dict[str, Any]) -> None:
@@ -271,33 +146,3 @@ def _backend(told: dict[str, Any]) -> str:
     problem = f"; QMD does not answer: {qmd['problem']}; the built-in index does" if qmd["problem"] else ""
     ready = sum(1 for one in qmd["collections"] if one["ready"])
     return f"QMD {qmd['version'] or '?'} ({qmd['command']}), {ready} of {len(qmd['collections'])} collections{problem}"
-
-
-def reset_command(yes: bool, embeddings: bool, workspace: str, agent: str, as_json: bool) -> int:
-    """Delete the index, after asking where a terminal is there to answer."""
-    from ..bank.embedding_lock import embedding_lock
-    from ..bank.embeddings import cache
-    from ..bank.files import writer_lock
-    from ..bank.index import remove
-
-    bank = open_workspace(workspace, agent)
-    if not yes:
-        if not sys.stdin.isatty():
-            raise UsageFault("reset asks first, and nobody is there to answer", remedy="add --yes")
-        if not typer.confirm(f"Delete the index of {bank.root}? No Markdown is touched.", err=True):
-            raise MemoryFault("nothing was deleted")
-    removed: list[str] = []
-    if os.path.isdir(bank.index_dir):
-        with embedding_lock(bank, 10.0, "command"), writer_lock(bank.lock_path, 10.0, "resetting"):
-            removed = remove(bank)
-            if embeddings and cache.remove(bank.index_dir):
-                removed.append(f".memory/{cache.FILE}")
-    removed += _remove_transcripts(bank)
-    if as_json:
-        emit_json({"removed": removed})
-    else:
-        for name in removed:
-            print(f"deleted {name}")
-        if not removed:
-            note("there was no index")
-    return 0
