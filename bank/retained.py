@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from ..parsers.parse import parse_file
 from ..parsers.prefix import parse_typed
-from ..parsers.records import KIND_BY_LETTER, LETTER_BY_KIND
-from ..parsers.relations import Relation, parse_target, render_relation
+from ..parsers.records import KIND_BY_LETTER, LETTER_BY_KIND, Relation
+from ..parsers.relations import parse_target, render_relation
 from ..parsers.retain import render_fact
 from ..parsers.times import parse_when
 from .errors import UsageFault

@@ -90,7 +90,7 @@ class Watch:
     def _add(self, folder: str) -> int:
         assert self._queue is not None
         try:
-            watch = self._queue.add_watch(folder, self._mask)
+            watch = int(self._queue.add_watch(folder, self._mask))
         except (FileNotFoundError, NotADirectoryError, PermissionError):
             return -1
         self._names[watch] = folder

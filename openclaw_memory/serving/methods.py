@@ -57,7 +57,7 @@ def _checked(
     """Checks params, and keeps apart what comes along with any request."""
 
     def checked(params: Mapping[str, Any]) -> Any:
-        along = {}
+        along: dict[str, Any] = {}
         for name, field in ALONG.items():
             value = params.get(name)
             if value is not None and not isinstance(value, str):

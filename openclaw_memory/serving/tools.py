@@ -45,7 +45,7 @@ class Tool(NamedTuple):
 
 
 def _search(memory: Memory, told: Arguments, call: Call) -> dict[str, Any]:
-    options = {"chat_type": call.chat_type} if call.chat_type else {}
+    options: dict[str, Any] = {"chat_type": call.chat_type} if call.chat_type else {}
     return memory.search(
         told["query"],
         max_results=told.get("maxResults"),
