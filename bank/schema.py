@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 #: Raise this when parsing or the index's terms change in a way that changes rows.
-FORMAT = 3
+FORMAT = 4
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 
 MIGRATIONS = ("m001_files_and_passages", "m002_full_text", "m003_vectors", "m004_graph", "m005_judgements")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import NamedTuple
 
-from ..parsers.days import CORE, LOG, PAGE, PLAIN
+from ..parsers.days import CORE, LOG, PAGE, PLAIN, is_dream_report
 from ..parsers.hints import hints
 from ..parsers.lines import read_lines
 from ..parsers.marks import find_marks
@@ -123,7 +123,7 @@ def role_in(parsed: ParsedFile) -> str:
     if parsed.role == CORE:
         return "core"
     if parsed.role == LOG:
-        if path.startswith("memory/dreaming/"):
+        if is_dream_report(path):
             return "dream-report"
         if parsed.day is None:
             return "undated"

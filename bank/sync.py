@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..parsers.days import log_day, role_of
+from ..parsers.days import is_dream_report, log_day, role_of
 from . import static_space
 from .driver import Connection, DatabaseError
 from .index import (
@@ -241,5 +241,7 @@ class Run:
 
 
 def _means_the_same(old: str, new: str) -> bool:
-    """Whether a path's own meaning (its role, its day, the entity it names) is the same under both names."""
-    return "/entities/" not in old + new and (role_of(old), log_day(old)) == (role_of(new), log_day(new))
+    """Whether a path's own meaning (its role, its day, the entity it names, who wrote it) is the same under both
+    names."""
+    one, other = ((role_of(path), log_day(path), is_dream_report(path)) for path in (old, new))
+    return "/entities/" not in old + new and one == other

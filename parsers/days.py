@@ -52,6 +52,11 @@ def role_of(path: str) -> str:
     return LOG if parts[0] == "memory" else OUTSIDE
 
 
+def is_dream_report(path: str) -> bool:
+    """Whether OpenClaw reports there what it dreamt: a machine repeats what the logs say."""
+    return path.startswith("memory/dreaming/")
+
+
 def log_day(path: str) -> tuple[date | None, bool]:
     """The day of a log from the date anywhere in its path (its name first), and whether the date there is impossible.
 

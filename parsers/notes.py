@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from .chunks import pieces
+from .days import is_dream_report
 from .document import Block, Document
 from .masks import OWN
 from .names import mentions
@@ -40,7 +41,7 @@ def parse_notes(document: Document, path: str, rest: Iterable[Placed]) -> list[N
     for placed in rest:
         if placed.block.managed == OWN:
             continue
-        origin = "generated" if placed.block.managed else "stated"
+        origin = "generated" if placed.block.managed or is_dream_report(path) else "stated"
         for text, first, last, above in _passages(document, placed.block, ()):
             text = text.strip()
             if any(map(str.isalnum, text)):

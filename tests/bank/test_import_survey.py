@@ -127,6 +127,39 @@ def test_an_extra_path_is_read_and_not_passed_over(tmp_path: Path) -> None:
     assert told["notes/"].files == 1
 
 
+def test_what_was_dreamt_is_no_statement(tmp_path: Path) -> None:
+    """Neither in blocks of a log nor in reports of their own: it repeats what the logs say."""
+    root = copied("2026", tmp_path)
+    bank = Workspace.open(str(root))
+    sync(bank)
+    fresh = open_fresh(bank, no_sync=True)
+    try:
+        rows = fresh.connection.execute(
+            "SELECT f.path, p.line, p.origin FROM passages p JOIN files f ON f.id = p.file WHERE p.kind = 'note'"
+        ).fetchall()
+    finally:
+        fresh.connection.close()
+    generated = {(path, line) for path, line, origin in rows if origin == "generated"}
+    assert generated == {
+        ("memory/2026-04-09.md", 14),
+        ("memory/2026-04-09.md", 15),
+        ("memory/2026-04-10.md", 11),
+        ("memory/dreaming/light/2026-04-10.md", 3),
+        ("memory/dreaming/light/2026-04-10.md", 4),
+    }
+    # A report that becomes a log is a person's from then on.
+    (root / "memory" / "dreaming" / "light" / "2026-04-10.md").rename(root / "memory" / "2026-04-10-dream.md")
+    sync(bank)
+    fresh = open_fresh(bank, no_sync=True)
+    try:
+        moved = fresh.connection.execute(
+            "SELECT DISTINCT p.origin FROM passages p JOIN files f ON f.id = p.file WHERE f.path LIKE '%-dream.md'"
+        ).fetchall()
+    finally:
+        fresh.connection.close()
+    assert moved == [("stated",)]
+
+
 def test_marks_by_kind_and_line(tmp_path: Path) -> None:
     marks = survey(Workspace.open(str(copied("2026", tmp_path)))).marks
     assert marks == {
