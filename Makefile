@@ -96,7 +96,7 @@ lint: $(VENV)/.ready
 
 # mypy reads the package as it installs, from outside the tree, so that the one import name is what it checks.
 types: $(VENV)/.ready
-	rm -rf build && mkdir -p build/types
+	rm -rf build/types build/lib build/bdist.* && mkdir -p build/types
 	$(BIN)/python -m pip install --quiet --no-deps --target build/types .
 	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml -p openclaw_memory
 

@@ -6,6 +6,7 @@
  * by OpenClaw once, when the process starts. An agent that asks nothing for a while costs no memory.
  */
 
+import { readFileSync } from "node:fs";
 import { findCommand } from "./command.js";
 import { MemoryProcess } from "./process.js";
 
@@ -13,6 +14,8 @@ import { MemoryProcess } from "./process.js";
 
 export class Pool {
   #processes = new Map();
+  /** The service that was started last: OpenClaw may start the next one before it stops this one. */
+  owner;
 
   /**
    * The process of one workspace and agent; it is not started yet.
@@ -39,5 +42,12 @@ export class Pool {
   }
 }
 
-/** `register` runs several times in one Node process; what it registers shares these. */
-export const pool = new Pool();
+const { version } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8"));
+
+/**
+ * OpenClaw registers the plug-in several times in one Node process, each time from a copy of its own of these modules; all
+ * of one version share these processes.
+ *
+ * @type {Pool}
+ */
+export const pool = (globalThis[Symbol.for(`openclaw-memory/${version}`)] ??= new Pool());

@@ -4,9 +4,6 @@ import { defaultAgent, isOn, placeOf } from "./place.js";
 import { pool } from "./pool.js";
 import { ID } from "./settings.js";
 
-/** The service that was started last: OpenClaw may start the next one before it stops this one. */
-let current;
-
 /**
  * @param {any} api
  * @param {any} settings
@@ -17,7 +14,7 @@ export function service(api, settings) {
     id: ID,
     reload: { configPrefixes: [`plugins.entries.${ID}`, "memory", "agents"] },
     start: async ({ config, logger }) => {
-      current = own;
+      pool.owner = own;
       // What runs was started by other settings.
       await pool.close();
       const agent = defaultAgent(config);
@@ -25,7 +22,7 @@ export function service(api, settings) {
       if (isOn(config, agent)) void pool.at(placeOf(api, config, { agentId: agent }), settings, logger).keep();
     },
     stop: async () => {
-      if (current === own) await pool.close();
+      if (pool.owner === own) await pool.close();
     },
   };
 }

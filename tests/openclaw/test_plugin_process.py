@@ -304,6 +304,26 @@ def test_each_agent_and_workspace_has_its_own(script, tmp_path):
     assert told["end"] is False
 
 
+def test_copies_of_the_modules_share_the_processes(script):
+    """OpenClaw loads the plug-in several times, each time as another copy."""
+    same, pids = script(
+        """
+        const { pool } = await load("pool.js");
+        const other = (await load("pool.js?copy")).pool;
+        const { readSettings } = await load("settings.js");
+        const pids = [];
+        for (const one of [pool, other]) {
+          await one.at({ workspace, agent: "main" }, readSettings()).start();
+          pids.push(one.at({ workspace, agent: "main" }, readSettings()).pid);
+        }
+        await other.close();
+        tell([pool === other, pids]);
+        """
+    )
+    assert same is True
+    assert pids[0] == pids[1]
+
+
 def gone(number: int) -> bool:
     for _ in range(100):
         try:
