@@ -29,8 +29,8 @@ def effective_settings(
     agent = choice.agent
     warnings = embedding_settings.read_settings(configuration, agent, environ, told)[1]
     warnings += read_search(configuration, agent, environ, told)[1]
-    warnings += read_flush(configuration, agent, environ, told)[1]
     warnings += read_qmd(configuration, agent, environ, told)[1]
+    warnings += read_flush(configuration, agent, environ, told)[1]
     warnings += verdict_settings.read_settings(configuration, agent, environ, told)[1]
     head, rest = told[:3], {one.key: one._replace(value=_shown(one.value)) for one in told[3:]}
     return [*head, *(rest[key] for key in sorted(rest))], list(dict.fromkeys(warnings))

@@ -93,6 +93,7 @@ def _checks(workspace: str, agent: str, settings: list[Setting]) -> Iterator[Che
     yield from _index(bank)
     if configured:
         yield from _embeddings(bank)
+        yield from _sources(bank)
     yield from _git(bank)
 
 
@@ -167,6 +168,34 @@ def _index(bank: Workspace) -> Iterator[Check]:
             yield Check("names", WARN, f"{name} is claimed by the pages {', '.join(pages)}; it is linked to none")
     finally:
         connection.close()
+
+
+def _sources(bank: Workspace) -> Iterator[Check]:
+    """The other back end and the other source, where they are configured."""
+    if bank.settings.backend == "qmd":
+        from ..recall.qmd.settings import read_qmd
+        from ..recall.qmd.status import qmd_status
+
+        told = qmd_status(bank, read_qmd(bank.configuration, bank.models.agent)[0], agent=bank.models.agent)
+        if told["problem"]:
+            yield Check("qmd", WARN, f"{told['problem']}; the built-in index answers")
+        else:
+            yield Check("qmd", OK, f"{told['version'] or 'QMD'} with {len(told['collections'])} collections")
+        for line in told["warnings"]:
+            yield Check("qmd", WARN, line)
+    if bank.settings.searches_sessions:
+        from ..bank.transcripts.index import index_of
+
+        place = index_of(bank).index_path
+        told_place = place if os.path.isfile(place) else "none yet; the next search begins it"
+        yield Check("transcripts", OK, f"searched for the agent {bank.models.agent}; index: {told_place}")
+    elif "sessions" in bank.settings.sources:
+        yield Check(
+            "transcripts",
+            WARN,
+            "memory.search.sources names sessions, but memory.search.rememberAcrossConversations"
+            " (older: experimental.sessionMemory) is not true; they are not searched",
+        )
 
 
 def _embeddings(bank: Workspace) -> Iterator[Check]:

@@ -102,6 +102,11 @@ def _sync(bank: Bank, as_json: bool) -> None:
     try:
         report = sync(bank, timeout=60.0)
         filled = fill_chosen(bank, role="question")
+        if bank.settings.searches_sessions:
+            from ..bank.transcripts.index import index_of
+            from ..bank.transcripts.sync import sync_transcripts
+
+            sync_transcripts(index_of(bank))
     except MemoryFault as fault:
         # What stands in the way now may be gone at the next change.
         note(f"warning: {fault}")

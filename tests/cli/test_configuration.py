@@ -117,3 +117,45 @@ def test_memory_that_is_switched_off(run: Run, workspace: Path, config: Any, tex
     assert done.code == 1
     assert (answer["disabled"], answer["results"]) == (True, [])
     assert "switched off" in answer["error"]
+
+
+def checks_of(answer: str) -> dict[str, dict[str, str]]:
+    return {one["name"]: one for one in json.loads(answer)["checks"]}
+
+
+def test_doctor_looks_at_the_other_back_end_and_the_other_source(run: Run, workspace: Path, config: Any) -> None:
+    def checks(text: str) -> dict[str, dict[str, str]]:
+        done = run("doctor", "--json", "--workspace", str(workspace), "--config", config(text))
+        assert done.code == 0, done.told
+        return checks_of(done.text)
+
+    assert not {"qmd", "transcripts"} & set(checks("{}"))
+    missing = checks("{memory: {backend: 'qmd', qmd: {command: 'no-such-qmd'}}}")["qmd"]
+    assert missing["status"] == "warn"
+    assert "no-such-qmd" in missing["message"]
+    assert "the built-in index answers" in missing["message"]
+    half = checks("{memory: {search: {sources: ['memory', 'sessions']}}}")["transcripts"]
+    assert (half["status"], "rememberAcrossConversations" in half["message"]) == ("warn", True)
+    whole = "{memory: {search: {sources: ['memory', 'sessions'], rememberAcrossConversations: true}}}"
+    assert checks(whole)["transcripts"]["status"] == "ok"
+
+
+def test_status_of_every_configured_agent(run: Run, tmp_path: Path, workspace: Path, config: Any) -> None:
+    other = tmp_path / "other"
+    (other / "memory").mkdir(parents=True)
+    agents = {"ada": {"workspace": str(other)}, "main": {"workspace": str(workspace), "default": True}}
+    path = config(json.dumps({"agents": {"entries": agents}}))
+    told = json.loads(run("status", "--json", "--config", path).text)
+    assert [(one["agentId"], one["status"]["workspaceDir"]) for one in told] == [
+        ("main", str(workspace)),
+        ("ada", str(other)),
+    ]
+    (one,) = json.loads(run("status", "--json", "--agent", "ada", "--config", path).text)
+    assert one["agentId"] == "ada"
+    (deep,) = json.loads(run("status", "--deep", "--json", "--workspace", str(workspace), "--config", path).text)
+    assert deep["embeddingProbe"] == {"ok": True}
+    remote = config("{memory: {search: {provider: 'openai'}}}")
+    (deep,) = json.loads(run("status", "--deep", "--json", "--workspace", str(workspace), "--config", remote).text)
+    assert deep["status"]["requestedProvider"] == "openai"
+    assert deep["status"]["fallback"]["from"] == "openai"
+    assert deep["embeddingProbe"] == {"ok": True}
