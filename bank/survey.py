@@ -85,7 +85,7 @@ def survey(
             continue
         text = decode(data)
         parsed = parse_file(text, path)
-        for mark in find_marks(read_lines(text)):
+        for mark in find_marks(read_lines(text)) if "<!--" in text or "[[" in text else ():
             marks.setdefault(mark.kind, []).append((path, mark.line))
         issues += _issues(data, text, parsed)
         records: list[Fact | Note] = [*parsed.facts, *parsed.notes]
