@@ -53,10 +53,23 @@ async function searchManager(process, { timeout }) {
       await ask("memory_recall", { query: "", k: 1 });
       status = await ask("status");
     },
-    probeEmbeddingAvailability: async () => ({ ok: true, checked: true }),
-    probeVectorAvailability: async () => true,
+    probeEmbeddingAvailability: async () => {
+      status = await ask("status");
+      const { ok, error } = meaning(status);
+      return { ok, error, checked: true, checkedAtMs: Date.now() };
+    },
+    probeVectorAvailability: async () => {
+      status = await ask("status");
+      return meaning(status).ok;
+    },
     close: async () => {},
   };
+}
+
+/** Whether a model compares by meaning now, and what is wrong with those that were configured. */
+function meaning({ embeddings }) {
+  const warnings = embeddings?.warnings ?? [];
+  return { ok: Boolean(embeddings?.model), error: warnings.length ? warnings.join("; ") : undefined };
 }
 
 /** The status of the memory, in the words of OpenClaw's status page. */
@@ -74,7 +87,7 @@ export function providerStatus(status) {
     sources: ["memory"],
     fts: { enabled: true, available: status.sqlite?.fts5 ?? true },
     fallback: embeddings?.fallbackFrom ? { from: embeddings.fallbackFrom, reason: embeddings.reason } : undefined,
-    vector: { enabled: Boolean(embeddings?.model), available: Boolean(embeddings?.model) },
+    vector: { enabled: meaning(status).ok, available: meaning(status).ok },
     custom: { warnings: embeddings?.warnings ?? [] },
   };
 }

@@ -205,6 +205,7 @@ def test_the_search_manager(openclaw):
           read: await manager.readFile({ relPath: "memory/2025-10-28.md", from: 16, lines: 1 }),
           refused: await fault(manager.readFile({ relPath: "../secret.md" })),
           probe: await manager.probeEmbeddingAvailability(),
+          vector: await manager.probeVectorAvailability(),
           backend: runtime.resolveMemoryBackendConfig({ cfg: {}, agentId: "main" }).backend,
           debug, lost, off,
         };
@@ -218,7 +219,7 @@ def test_the_search_manager(openclaw):
     assert (told["status"]["files"], told["status"]["dirty"]) == (49, False)
     assert "1,350 euros" in told["read"]["text"]
     assert "not allowed" in told["refused"]["message"]
-    assert told["probe"]["ok"] is True
+    assert (told["probe"]["ok"], told["vector"]) == (True, True)
     assert told["off"] == {"manager": None, "error": "memory search is switched off"}
 
 
