@@ -178,6 +178,10 @@ class Memory:
         """The core memory: show, append, replace, insert, rethink."""
         return CoreMemory(self.workspace)
 
+    def refresh(self) -> None:
+        """Read what changed now, so that the next question need not."""
+        self._readers.refresh()
+
     def sync(self, *, force: bool = False) -> SyncReport:
         """Bring the index up to date (recall and search do that by themselves), with vectors by the provider that is
         configured, however long that takes."""

@@ -79,6 +79,7 @@ def serve_command(workspace: str, agent: str, as_json: bool) -> int:
     from ..memory import Memory
     from ..serving.json_lines import JsonLines
     from ..serving.methods import methods
+    from ..serving.refreshing import refreshed
 
     choice = choose(workspace, agent, read_configuration(os.environ))
     memory = Memory(choice.path, agent=choice.agent)
@@ -90,7 +91,8 @@ def serve_command(workspace: str, agent: str, as_json: bool) -> int:
         server = JsonLines(methods(memory, choice), sys.stdin.buffer, sink, note)
         server.notify("ready", {"version": __version__, "workspace": memory.workspace.root, "agent": choice.agent})
         try:
-            server.run()
+            with refreshed(memory):
+                server.run()
         except (_Ended, KeyboardInterrupt):
             server.close(wait=False)
     return 0
@@ -110,6 +112,7 @@ def mcp_command(http: str, token: str, workspace: str, agent: str, as_json: bool
     from ..bank.config import read_configuration
     from ..context import choose
     from ..memory import Memory
+    from ..serving.refreshing import refreshed
 
     try:
         import anyio
@@ -125,7 +128,8 @@ def mcp_command(http: str, token: str, workspace: str, agent: str, as_json: bool
         with Memory(choice.path, agent=choice.agent) as memory:
             signal.signal(signal.SIGTERM, _end)
             try:
-                anyio.run(serve_stdio, memory)
+                with refreshed(memory):
+                    anyio.run(serve_stdio, memory)
             except (_Ended, KeyboardInterrupt):
                 # The thread that reads stdin would wait for its next line.
                 sys.stderr.flush()
@@ -143,5 +147,6 @@ def mcp_command(http: str, token: str, workspace: str, agent: str, as_json: bool
     shown = f"[{host}]" if ":" in host else host
     with listener, Memory(choice.path, agent=choice.agent) as memory:
         note(f"serving {memory.workspace.root} at http://{shown}:{listener.getsockname()[1]}{PATH}")
-        anyio.run(serve_http, memory, host, listener.getsockname()[1], token, listener)
+        with refreshed(memory):
+            anyio.run(serve_http, memory, host, listener.getsockname()[1], token, listener)
     return 0

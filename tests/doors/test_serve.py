@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -160,3 +161,13 @@ def test_no_workspace_is_one_line_and_no_ready(tmp_path: Path, environment: dict
     command = [sys.executable, "-m", "openclaw_memory", "serve", "--workspace", str(tmp_path / "none")]
     done = subprocess.run(command, input=b"", capture_output=True, env=environment, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (1, b"", 1)
+
+
+def test_what_changed_is_read_before_anybody_asks(serve, workspace: Path) -> None:
+    server = serve()
+    server.ask("memory_recall", query="cargo bike")
+    (workspace / "memory" / "2025-12-09.md").write_text("- A numbat came by.\n", encoding="utf-8")
+    until = time.monotonic() + 30
+    while server.ask("status")["result"]["index"]["stale"]:
+        assert time.monotonic() < until
+        time.sleep(0.1)
