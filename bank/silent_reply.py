@@ -15,6 +15,10 @@ TOKEN = "NO_REPLY"
 _ALONE = re.compile(rf"\s*{TOKEN}(?:\s+{TOKEN})*\s*", re.IGNORECASE)
 _TAG = r"(?:(?:antml:|mm:)?(?:think(?:ing)?|thought)|antthinking)"
 _REASONING = re.compile(rf"\s*<\s*{_TAG}\b[^<>]*>.*?<\s*/\s*{_TAG}\s*>\s*", re.IGNORECASE | re.DOTALL)
+#: Reasoning that is not closed, or has but a title.
+_OPEN_REASONING = re.compile(
+    rf"\s*(?:<\s*{_TAG}\b[^<>]*>|(?:think(?:ing)?|thought|analysis|reasoning)[^\S\n]*:?[^\S\n]*\n)", re.IGNORECASE
+)
 #: At the start it counts where a line ends behind it, or where the text is stuck to it.
 _AT_START = re.compile(rf"(?:{TOKEN}\s*)*{TOKEN}(?:(?=[^\W_])|[^\S\r\n]*[\r\n])", re.IGNORECASE)
 
@@ -44,6 +48,9 @@ def is_silent(text: str) -> bool:
     said = text.strip()
     while match := _REASONING.match(said):
         said = said[match.end() :].strip()
+    opened = _OPEN_REASONING.match(said)
+    if opened:
+        said = said[opened.end() :].strip() or said
     if not said:
         return True
     if _ALONE.fullmatch(said) or _ALONE.fullmatch(_without_punctuation(said)):

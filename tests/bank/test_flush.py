@@ -487,6 +487,7 @@ def test_members_are_set_as_in_the_parsed_object(
     [
         "NO_REPLY", " no_reply \n", "NO_REPLY NO_REPLY", "**NO_REPLY**", "NO_REPLY.", "`NO_REPLY`", '"NO_REPLY"',
         '{"action": "NO_REPLY"}', "<think>Nothing lasts.</think>\nNO_REPLY", "", "  \n", "(NO_REPLY)",
+        "<think>Nothing.\n</think>", "<think>NO_REPLY", "thinking:\nNO_REPLY.", "Reasoning\n\nNO_REPLY",
     ],
 )  # fmt: skip
 def test_silence(text: str) -> None:
