@@ -17,6 +17,8 @@ export function registerInjection(api, settings) {
   const recall = async (event, context) => {
     const question = event.prompt?.trim();
     if (context.trigger !== "user" || !question || context.toolAuthority?.allows("memory_recall") === false) return undefined;
+    // What one person has told is not put before the questions of many, who may ask for it all the same.
+    if (["group", "channel"].includes(chatTypeOf(context.sessionKey))) return undefined;
     const config = api.runtime.config.current();
     const place = placeOf(api, config, context);
     if (!isOn(config, place.agent)) return undefined;

@@ -408,6 +408,7 @@ def test_nothing_is_put_before_a_question_unless_configured(openclaw):
           known: await ask("How much did the cargo bike cost?", authority(true)),
           denied: await ask("How much did the cargo bike cost?", authority(false)),
           heartbeat: await ask("How much did the cargo bike cost?", { trigger: "heartbeat" }),
+          group: await ask("How much did the cargo bike cost?", { sessionKey: "agent:main:telegram:group:7" }),
           empty: await ask("  "),
           unknown: await ask("Which zyzzyva did the quokka's podiatrist endorse?"),
         };
@@ -419,7 +420,7 @@ def test_nothing_is_put_before_a_question_unless_configured(openclaw):
     assert "1,350 euros" in told["known"]["prependContext"]
     assert "(memory/2025-10-28.md#L16)" in told["known"]["prependContext"]
     assert told["known"]["prependContext"].startswith("<relevant-memories>")
-    assert not {"denied", "heartbeat", "empty", "unknown"} & set(told)
+    assert not {"denied", "heartbeat", "group", "empty", "unknown"} & set(told)
     assert told["logged"] == []
 
 
