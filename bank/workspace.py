@@ -32,9 +32,9 @@ APPLICATION_ID = 0x4F434D31
 class Workspace:
     """One workspace. ``root``: its real path. ``extra_paths``: further files or folders that may be read, absolute or
     relative to the root: those of ``settings`` and any that are given besides. ``models``: what turns its passages into
-    vectors. ``settings``: how it is searched. ``warnings``: lines for a person about settings that mean nothing
-    (the models have their own). ``readers``: what answers from connections that are kept open, where a process does. ``configuration``: the
-    file that all of this was read from."""
+    vectors. ``settings``: how it is searched. ``warnings``: lines for a person about settings that mean nothing (the
+    models have their own). ``readers``: what answers from connections that are kept open, where a process does.
+    ``configuration``: the file that all of this was read from."""
 
     __slots__ = (
         *("_given", "_inner", "_outer", "extra_paths", "index_path", "models", "readers", "root", "settings"),
