@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { CommandFault, findCommand, MARK } from "./command.js";
-import { defaultAgent, placeOf } from "./place.js";
+import { agentsOf, defaultAgent, placeOf } from "./place.js";
 
 export const COMMAND = {
   name: "memory",
@@ -52,6 +52,8 @@ export function environment(api, config, words, environ = process.env) {
   if (environ.OPENCLAW_WORKSPACE?.trim() || words.some((word) => /^--workspace(=|$)/.test(word))) return given;
   const at = words.findIndex((word) => /^--agent(=|$)/.test(word));
   const named = at < 0 ? undefined : words[at].includes("=") ? words[at].slice("--agent=".length) : words[at + 1];
+  // These two are about every agent where none is named.
+  if (!named && ["status", "index"].includes(words[0]) && agentsOf(config).length > 1) return given;
   try {
     given.OPENCLAW_WORKSPACE = placeOf(api, config, { agentId: named || defaultAgent(config) }).workspace;
   } catch {

@@ -7,6 +7,8 @@ import { pool } from "./pool.js";
 const CORPUS = { memory: "memory", sessions: "sessions" };
 
 /**
+ * Managers share the processes of the tools and have nothing of their own to close.
+ *
  * @param {any} api
  * @param {any} settings
  */
@@ -27,14 +29,16 @@ export function memoryRuntime(api, settings) {
         return { manager: null, error: fault.message };
       }
     },
-    closeMemorySearchManager: async ({ agentId }) => pool.close(agentId),
-    closeAllMemorySearchManagers: async () => pool.close(),
   };
 }
 
 async function searchManager(process, { timeout }) {
   const ask = (method, parameters = {}, signal) => process.request(method, parameters, { timeout, signal });
-  let status = await ask("status");
+  // In the words of OpenClaw's own status: provider, files, chunks, dirty, vector …
+  let { status } = await ask("status");
+  const renew = async () => {
+    ({ status } = await ask("status"));
+  };
   return {
     search: async (query, { maxResults, minScore, sessionKey, sources, signal } = {}) => {
       const corpus = sources?.length === 1 ? CORPUS[sources[0]] : undefined;
@@ -47,47 +51,21 @@ async function searchManager(process, { timeout }) {
       if (read.status === "error") throw new Error(read.error);
       return read;
     },
-    status: () => providerStatus(status),
+    status: () => status,
     sync: async () => {
       // Every question brings the index up to date first.
       await ask("memory_recall", { query: "", k: 1 });
-      status = await ask("status");
+      await renew();
     },
     probeEmbeddingAvailability: async () => {
-      status = await ask("status");
-      const { ok, error } = meaning(status);
-      return { ok, error, checked: true, checkedAtMs: Date.now() };
+      await renew();
+      const { vector, fallback } = status;
+      return { ok: vector.available, error: fallback?.reason, checked: true, checkedAtMs: Date.now() };
     },
     probeVectorAvailability: async () => {
-      status = await ask("status");
-      return meaning(status).ok;
+      await renew();
+      return status.vector.available;
     },
     close: async () => {},
-  };
-}
-
-/** Whether a model compares by meaning now, and what is wrong with those that were configured. */
-function meaning({ embeddings }) {
-  const warnings = embeddings?.warnings ?? [];
-  return { ok: Boolean(embeddings?.model), error: warnings.length ? warnings.join("; ") : undefined };
-}
-
-/** The status of the memory, in the words of OpenClaw's status page. */
-export function providerStatus(status) {
-  const { index, embeddings } = status;
-  return {
-    backend: "builtin",
-    provider: status.provider,
-    model: embeddings?.model ?? undefined,
-    files: index.files ?? 0,
-    chunks: index.chunks ?? 0,
-    dirty: index.stale,
-    workspaceDir: status.workspace,
-    dbPath: index.path,
-    sources: ["memory"],
-    fts: { enabled: true, available: status.sqlite?.fts5 ?? true },
-    fallback: embeddings?.fallbackFrom ? { from: embeddings.fallbackFrom, reason: embeddings.reason } : undefined,
-    vector: { enabled: meaning(status).ok, available: meaning(status).ok },
-    custom: { warnings: embeddings?.warnings ?? [] },
   };
 }

@@ -121,10 +121,15 @@ def test_the_workspace_is_the_one_that_openclaw_resolves(script, words, given, e
         f"""
         const {{ environment }} = await load("cli.js");
         const here = api({{ workspaces: {{ main: "/w/main", work: "/w/work" }} }});
-        tell(environment(here, {{}}, {json.dumps(words)}, {json.dumps(given)}));
+        const two = {{ agents: {{ entries: {{ main: {{}}, work: {{}} }} }} }};
+        const told = environment(here, {{}}, {json.dumps(words)}, {json.dumps(given)});
+        const at = (...words) => environment(here, two, words, {{}});
+        tell({{ ...told, all: at("status"), one: at("recall", "x") }});
         """
     )
     assert told.get("OPENCLAW_WORKSPACE") == expected
+    assert "OPENCLAW_WORKSPACE" not in told["all"]
+    assert told["one"]["OPENCLAW_WORKSPACE"] == "/w/main"
     assert told["OPENCLAW_MEMORY_PLUGIN"] == "1"
 
 

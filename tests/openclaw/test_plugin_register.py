@@ -209,7 +209,7 @@ def test_the_search_manager(openclaw):
           backend: runtime.resolveMemoryBackendConfig({ cfg: {}, agentId: "main" }).backend,
           debug, lost, off,
         };
-        await runtime.closeAllMemorySearchManagers();
+        await end();
         tell(answer);
         """
     )
