@@ -544,7 +544,8 @@ def told(workspace: Path, configuration: object) -> dict[str, object]:
     command = [sys.executable, "-m", "openclaw_memory", "status", "--json", "--workspace", str(workspace)]
     environment = os.environ | {"OPENCLAW_CONFIG_PATH": str(path)}
     done = subprocess.run(command, env=environment, check=True, capture_output=True, timeout=60)
-    return dict(json.loads(done.stdout))
+    (entry,) = json.loads(done.stdout)
+    return dict(entry)
 
 
 @needs_extension
