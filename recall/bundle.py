@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..parsers.chunks import cut_line
@@ -64,7 +65,7 @@ def push_back_repeats(candidates: Sequence[Ranked]) -> list[Ranked]:
     contradiction stay, and what was pushed back still fills a larger budget.
     """
     head, tail = candidates[:_COMPARED], candidates[_COMPARED:]
-    words = [frozenset(w[:6] for w in _WORD.findall(r.passage.text.casefold())) for r in head]
+    words = [_beginnings(candidate.passage.text) for candidate in head]
     spread = Counter(word for own in words for word in own)
     weight = {word: math.log(1 + len(head) / count) for word, count in spread.items()}
     weighed = [sum(weight[w] for w in sorted(own)) for own in words]
@@ -79,6 +80,12 @@ def push_back_repeats(candidates: Sequence[Ranked]) -> list[Ranked]:
             said.append(number)
             moved.append(candidate)
     return ordered([*moved, *tail])
+
+
+@lru_cache(maxsize=4096)
+def _beginnings(text: str) -> frozenset[str]:
+    """The first six letters of each word."""
+    return frozenset(word[:6] for word in _WORD.findall(text.casefold()))
 
 
 def _overlap(

@@ -7,6 +7,7 @@ vectors). Words are compared by the signs of their vectors first, and the neares
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from operator import mul
 
 from ..bank.embeddings.static import StaticEmbedder
@@ -23,7 +24,7 @@ def kindred(
     """For each passage how much of the question it says in words of its own, 0 to 1: the cosine of the nearest word for
     each word of the question, those weighing more whose vectors are longer. ``dropped``: words that say nothing."""
     asked = _vectors(embedder, set(words(question)).difference(dropped))
-    said = {passage.id: _spoken(passage) for passage in passages}
+    said = {passage.id: _spoken(passage.text, passage.details) for passage in passages}
     signs: dict[str, int] = {}
     for spoken in said.values():
         for word in spoken:
@@ -39,15 +40,17 @@ def kindred(
         near = sorted(known, key=lambda one: ((one[1] ^ bits).bit_count(), one[0]))[:NEAREST] if bits else []
         cosines = {near_word: _cosine(vector, length, embedder.direction(near_word)) for near_word, _ in near}
         cosines[word] = 1.0
+        kin = cosines.keys()
         for passage, spoken in said.items():
-            best = max((cosines[word] for word in spoken if word in cosines), default=0.0)
+            best = max((cosines[one] for one in spoken & kin), default=0.0)
             if best > 0:
                 found[passage] += best * length / total
     return found
 
 
-def _spoken(passage: Passage) -> set[str]:
-    return set(words(f"{passage.text} {passage.details}" if passage.details else passage.text))
+@lru_cache(maxsize=4096)
+def _spoken(text: str, details: str) -> frozenset[str]:
+    return frozenset(words(f"{text} {details}" if details else text))
 
 
 def _vectors(embedder: StaticEmbedder, asked: Iterable[str]) -> list[tuple[str, Sequence[float], float, int]]:

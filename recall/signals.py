@@ -7,6 +7,7 @@ are min-max normalised over the candidates of one question.
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..parsers.names import fold
@@ -117,7 +118,7 @@ def entity_signals(passage: Passage, named: Sequence[Named]) -> tuple[float, flo
     when the question names several."""
     if not named:
         return 0.0, 0.0
-    slugs = [fold(name) for name in json.loads(passage.entities)]
+    slugs = _slugs(passage.entities)
     text = f"{passage.text}\n{passage.details}"
     own = fold(passage.path.rsplit("/", 1)[-1].removesuffix(".md")) if "/entities/" in passage.path else ""
     worth = 1.0 if len(named) == 1 else SHARED_ENTITY
@@ -135,7 +136,13 @@ def nearby_signal(passage: Passage, near: Mapping[str, float]) -> float:
     question names."""
     if not near:
         return 0.0
-    return max((near.get(fold(name), 0.0) for name in json.loads(passage.entities)), default=0.0)
+    return max((near.get(slug, 0.0) for slug in _slugs(passage.entities)), default=0.0)
+
+
+@lru_cache(maxsize=4096)
+def _slugs(entities: str) -> tuple[str, ...]:
+    """The folded names in a JSON list of them."""
+    return tuple(fold(name) for name in json.loads(entities))
 
 
 def time_signal(passage: Passage, asked: Sequence[Interval]) -> float:
