@@ -191,6 +191,13 @@ def _default_agent(entries: dict[str, tuple[str, dict[str, Any]]]) -> str:
 
 
 def _default_place(agent: str, environ: Mapping[str, str]) -> WorkspaceChoice:
+    """Where OpenClaw keeps the workspace when the configuration names none, as it tells by itself."""
+    if environ.get("OPENCLAW_WORKSPACE_DIR", "").strip():
+        place = _absolute(environ["OPENCLAW_WORKSPACE_DIR"].strip(), environ)
+        return WorkspaceChoice(place, agent, "OPENCLAW_WORKSPACE_DIR")
+    if environ.get("OPENCLAW_STATE_DIR", "").strip():
+        place = os.path.join(_absolute(environ["OPENCLAW_STATE_DIR"].strip(), environ), "workspace")
+        return WorkspaceChoice(place, agent, "OPENCLAW_STATE_DIR")
     places = [os.path.join(_home(environ), folder, "workspace") for folder, _ in HOMES]
     for place, (folder, _) in zip(places, HOMES, strict=True):
         if os.path.isdir(place):
@@ -223,10 +230,13 @@ def _home(environ: Mapping[str, str]) -> str:
     return named or os.path.expanduser("~")
 
 
+def in_home(path: str, environ: Mapping[str, str]) -> str:
+    """``path`` with a leading ``~`` filled in."""
+    return os.path.join(_home(environ), path[2:]) if path == "~" or path.startswith(("~/", "~" + os.sep)) else path
+
+
 def _absolute(path: str, environ: Mapping[str, str]) -> str:
-    if path == "~" or path.startswith(("~/", "~" + os.sep)):
-        path = os.path.join(_home(environ), path[2:])
-    return os.path.abspath(path)
+    return os.path.abspath(in_home(path, environ))
 
 
 def _kind(value: object) -> str:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .config import Configuration
+from .config import Configuration, in_home
 from .layers import LayerReader, Setting, search_layers, section_layers, unknown_keys
 
 SOURCES = ("memory", "sessions")
@@ -118,7 +118,7 @@ def read_search(
         min_score=_min_score(reader),
         hybrid=_hybrid(reader),
         sync=_sync(reader),
-        store_path=_expanded(reader.text("store.path")[0].replace("{agentId}", agent), environ),
+        store_path=in_home(reader.text("store.path")[0].replace("{agentId}", agent), environ),
         slot=LayerReader(configuration, slots, environ, warnings, "plugins.slots", effective).text("memory")[0],
     )
     return settings, warnings
@@ -152,7 +152,7 @@ def _extra_paths(
         path = reader.filled(f"{place}[{position}]", (entry.get("path") or "").strip())
         if not path:
             raise configuration.wrong_type(f"{place}[{position}].path", "a path", entry.get("path"))
-        one = ExtraPath(_expanded(path, environ), (entry.get("pattern") or "").strip())
+        one = ExtraPath(in_home(path, environ), (entry.get("pattern") or "").strip())
         if one not in found:
             found.append(one)
     return tuple(found)
@@ -195,10 +195,3 @@ def _sync(reader: LayerReader) -> SyncSettings:
         delta_bytes=reader.whole("sync.sessions.deltaBytes", defaults.delta_bytes, 0),
         delta_messages=reader.whole("sync.sessions.deltaMessages", defaults.delta_messages, 0),
     )
-
-
-def _expanded(path: str, environ: Mapping[str, str]) -> str:
-    if path == "~" or path.startswith(("~/", "~" + os.sep)):
-        home = environ.get("USERPROFILE" if os.name == "nt" else "HOME") or os.path.expanduser("~")
-        return os.path.join(home, path[2:])
-    return path

@@ -14,12 +14,12 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from . import context_marks
 from .secrets import redact
 
 #: A longer line is not read: nobody says that much, and OpenClaw keeps no longer event.
 LONGEST_LINE = 4 * 1024 * 1024
 USER, ASSISTANT = "user", "assistant"
-CONTEXT_OPEN, CONTEXT_CLOSE = "<!-- openclaw-memory:context", "<!-- /openclaw-memory:context -->"
 
 
 class Turn(NamedTuple):
@@ -183,7 +183,7 @@ _DELIVERY = re.compile(
 #: Opening and closing marks of what is put in as a block, and whether one without its end goes on to the end of the
 #: message. They may stand in one another.
 _BLOCKS = (
-    (CONTEXT_OPEN, CONTEXT_CLOSE, True),
+    (f"<!-- {context_marks.NAME}", context_marks.END, True),
     ("<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>", "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>", True),
     ("<active_memory_plugin>", "</active_memory_plugin>", False),
     ("<relevant-memories>", "</relevant-memories>", False),

@@ -15,9 +15,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import IO, NamedTuple
 
+from ...bank.config import in_home
 from ...bank.errors import MemoryFault, one_line
 from .home import Home, make_home
-from .settings import expanded
 
 #: An answer is no longer than this; what is longer is none.
 LONGEST_ANSWER = 8 * 1024 * 1024
@@ -91,14 +91,14 @@ class Qmd(NamedTuple):
 
 def find_qmd(command: str, home: Home, environ: Mapping[str, str]) -> Qmd:
     """QMD as it is configured. Raises ``QmdUnavailable`` where there is no such program."""
-    whole = expanded(command.strip(), environ)
+    whole = in_home(command.strip(), environ)
     try:
         words = [whole] if os.path.isfile(whole) else shlex.split(command, posix=os.name != "nt")
     except ValueError as error:
         raise QmdUnavailable(f"the command {command!r} cannot be read: {error}", "correct memory.qmd.command") from None
     if not words:
         raise QmdUnavailable("the command is empty", "set memory.qmd.command")
-    words = [expanded(word, environ) for word in words]
+    words = [in_home(word, environ) for word in words]
     found = shutil.which(words[0], path=environ.get("PATH", os.defpath))
     if not found:
         raise QmdUnavailable(

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ...bank.config import Configuration
+from ...bank.config import Configuration, in_home
 from ...bank.layers import LayerReader, Setting, section_layers, unknown_keys
 
 SEARCH_MODES = ("search", "vsearch", "query")
@@ -134,7 +134,7 @@ def read_qmd(
         sessions=SessionExport(
             reader.truth("sessions.enabled", False),
             reader.whole("sessions.retentionDays", 0, 0),
-            expanded(export, environ),
+            in_home(export, environ),
         ),
         upkeep=_upkeep(reader, configuration),
         limits=_limits(reader, configuration),
@@ -142,14 +142,6 @@ def read_qmd(
         source=f"{layers[0][0]} in {configuration.path}" if layers else "",
     )
     return settings, warnings
-
-
-def expanded(path: str, environ: Mapping[str, str]) -> str:
-    """``path`` with a leading ``~`` filled in."""
-    if path == "~" or path.startswith(("~/", "~" + os.sep)):
-        home = environ.get("USERPROFILE" if os.name == "nt" else "HOME") or os.path.expanduser("~")
-        return os.path.join(home, path[2:])
-    return path
 
 
 def _command(text: str, configuration: Configuration) -> str:
@@ -176,7 +168,7 @@ def _paths(
             if text is not None and not isinstance(text, str):
                 raise configuration.wrong_type(f"{key}.{name}", "a string", text)
             texts[name] = (text or "").strip()
-        path = expanded(reader.filled(f"{key}.path", texts["path"]), environ)
+        path = in_home(reader.filled(f"{key}.path", texts["path"]), environ)
         if not path:
             raise configuration.wrong_type(f"{key}.path", "a path", entry.get("path"))
         found.append(QmdPath(path, texts["pattern"].removeprefix("./") or ALL_MARKDOWN, texts["name"], key))

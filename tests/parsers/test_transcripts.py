@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from openclaw_memory.parsers.context_marks import END, NAME
 from openclaw_memory.parsers.secrets import REDACTED, redact
 from openclaw_memory.parsers.transcripts import (
-    CONTEXT_CLOSE,
-    CONTEXT_OPEN,
     LONGEST_LINE,
     State,
     is_generated_key,
@@ -182,9 +181,9 @@ def test_generated_sessions_say_nothing() -> None:
 
 
 def test_what_was_put_into_a_message() -> None:
-    own = f"{CONTEXT_OPEN} 2026-01-12 -->\n- Peter lives in Lisbon\n{CONTEXT_CLOSE}"
+    own = f"<!-- {NAME} 2026-01-12 -->\n- Peter lives in Lisbon\n{END}"
     assert user(f"{own}\n\nWhere is Peter?") == ["Where is Peter?"]
-    assert user(f"Where is Peter?\n{CONTEXT_OPEN} -->\nnever closed") == ["Where is Peter?"]
+    assert user(f"Where is Peter?\n<!-- {NAME} -->\nnever closed") == ["Where is Peter?"]
     assert user(own) == []
     recalled = "<relevant-memories>\n- berth 14\n</relevant-memories>\n"
     assert user(f"{recalled}Which berth?") == ["Which berth?"]
@@ -344,7 +343,7 @@ def test_reading_on_is_reading_at_once(data: list[bytes], cut: int) -> None:
 HOSTILE = [
     *("eyJ", "eyJ-", "password: ", "password is ", "token=", "://a:", "://", "SG.", "-----BEGIN PRIVATE KEY-----"),
     *("secret_", "_key_", "--token ", "1:", "authorization: ", "cookie: ", "NO_REPLY ", "System: [", "[cron:"),
-    *(CONTEXT_OPEN, CONTEXT_CLOSE, "<relevant-memories>", "⟦openclaw:ctx⟧\n", "Delivery: ", "```json\n"),
+    *(f"<!-- {NAME}", END, "<relevant-memories>", "⟦openclaw:ctx⟧\n", "Delivery: ", "```json\n"),
     *("\n", " ", "if nothing needs attention, "),
 ]
 
