@@ -395,6 +395,17 @@ def test_default_places(tmp_path: Path) -> None:
     assert choose(tmp_path)[0] == default
 
 
+def test_the_default_place_where_openclaw_is_told_of_another(tmp_path: Path) -> None:
+    (tmp_path / ".openclaw" / "workspace").mkdir(parents=True)
+    state = tmp_path / "state"
+    assert choose(tmp_path, OPENCLAW_STATE_DIR="~/state") == (str(state / "workspace"), "main", "OPENCLAW_STATE_DIR")
+    told = choose(tmp_path, OPENCLAW_STATE_DIR=str(state), OPENCLAW_WORKSPACE_DIR="~/elsewhere")
+    assert told == (str(tmp_path / "elsewhere"), "main", "OPENCLAW_WORKSPACE_DIR")
+    configure(tmp_path, '{"agents": {"defaults": {"workspace": "~/named"}}}', "state/openclaw.json")
+    told = choose(tmp_path, OPENCLAW_STATE_DIR=str(state), OPENCLAW_WORKSPACE_DIR="~/elsewhere")
+    assert told[0] == str(tmp_path / "named")
+
+
 def test_the_nearest_wins(tmp_path: Path) -> None:
     path = configure(
         tmp_path,
