@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -32,6 +33,7 @@ TOOLS = {
     "core_memory_replace",
     "core_memory_insert",
 }
+README = Path(__file__).parent.parent.parent / "README.md"
 TOKEN = "token-of-the-tests"
 
 
@@ -60,9 +62,13 @@ def until(holds: Any, seconds: float, what: str) -> Any:
 
 def test_the_two_commands_of_the_readme(installed, place):
     config = place.config()["plugins"]
-    assert config["slots"]["memory"] == "openclaw-memory"
-    assert config["entries"]["openclaw-memory"]["enabled"] is True
-    assert config["entries"]["memory-core"]["enabled"] is False
+    section = README.read_text("utf-8").split("\n## OpenClaw\n", 1)[1].split("\n## ", 1)[0]
+    (told,) = re.findall(r"```json\n(.*?)```", section, re.DOTALL)
+    told = json.loads(told)["plugins"]
+    assert config["slots"]["memory"] == told["slots"]["memory"]
+    assert {name: config["entries"][name]["enabled"] for name in told["entries"]} == {
+        name: entry["enabled"] for name, entry in told["entries"].items()
+    }
     assert config["load"]["paths"] == [str(next(place.binaries.parent.rglob("openclaw_plugin")))]
 
 
