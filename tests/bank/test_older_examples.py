@@ -140,3 +140,20 @@ def test_an_extension_that_is_not_there_answers_in_the_process(configured: Confi
     workspace = configured("sqlite-vec")
     assert workspace.models.settings.extension_path == "/path/to/sqlite-vec"
     assert search(workspace, "router port")["mode"] == "hybrid"
+
+
+def test_qmd(configured: Configured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("OPENCLAW_STATE_DIR", raising=False)
+    (tmp_path / "notes" / "deep").mkdir(parents=True)
+    (tmp_path / "notes" / "deep" / "plan.md").write_text("The plan.\n", encoding="utf-8")
+    workspace = configured("qmd")
+    assert (workspace.settings.backend, workspace.settings.citations) == ("qmd", "auto")
+    assert memory_get(workspace, "qmd/docs/deep/plan.md")["text"] == "The plan."
+    group = "agent:main:telegram:group:7"
+    assert memory_get(workspace, "qmd/docs/deep/plan.md", session_key=group)["status"] == "error"
+    answer = search(workspace, "router port")
+    assert [found["path"] for found in answer["results"]] == ["memory/2025-02-03.md"]
+    assert "QMD does not answer" in answer["warning"]
