@@ -115,7 +115,8 @@ def configuration_path(environ: Mapping[str, str]) -> str:
     if environ.get("OPENCLAW_CONFIG_PATH"):
         candidates = [_absolute(environ["OPENCLAW_CONFIG_PATH"], environ)]
     elif environ.get("OPENCLAW_STATE_DIR"):
-        candidates = [os.path.join(_absolute(environ["OPENCLAW_STATE_DIR"], environ), HOMES[0][1])]
+        state = _absolute(environ["OPENCLAW_STATE_DIR"], environ)
+        candidates = [os.path.join(state, name) for _, name in HOMES]
     else:
         candidates = [os.path.join(_home(environ), *names) for names in HOMES]
     return next((path for path in candidates if os.path.lexists(path)), "")
@@ -203,6 +204,9 @@ def _default_place(agent: str, environ: Mapping[str, str]) -> WorkspaceChoice:
         if os.path.isdir(place):
             source = "the default" if folder == HOMES[0][0] else f"the home of an older release, ~/{folder}"
             return WorkspaceChoice(place, agent, source)
+    oldest = os.path.join(_home(environ), "clawd")
+    if os.path.isdir(oldest) and any(os.path.isdir(os.path.dirname(place)) for place in places[1:]):
+        return WorkspaceChoice(oldest, agent, "the default of an older release, ~/clawd")
     return WorkspaceChoice(places[0], agent, "the default")
 
 

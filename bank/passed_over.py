@@ -38,6 +38,7 @@ REASONS = {
     "other-spelling": "the name is spelt otherwise than MEMORY.md, USER.md, memory/ or bank/; rename it",
     "outside": "only MEMORY.md, USER.md, memory/ and bank/ are read, and what memory.search.extraPaths names",
     "unreadable": "it cannot be read; check its permissions",
+    "missing": "it is not there; correct memory.search.extraPaths, or bring it back",
     "unprintable-name": "no citation could name it; rename it",
 }
 
@@ -152,9 +153,18 @@ def _markdown_in(workspace: Workspace, folder: str, name: str, seen: set[str]) -
 def _unread_code(workspace: Workspace, name: str) -> str:
     if os.path.islink(os.path.join(workspace.root, name)):
         return "symbolic-link"
-    return (
-        "unprintable-name" if "?" in name and not os.path.lexists(os.path.join(workspace.root, name)) else "unreadable"
-    )
+    if os.path.lexists(os.path.join(workspace.root, name)):
+        return "unreadable"
+    return "unprintable-name" if "?" in name else "missing" if is_missing(workspace, name) else "unreadable"
+
+
+def is_missing(workspace: Workspace, name: str) -> bool:
+    """Whether an extra path that could not be read is not there at all, rather than closed to this user."""
+    try:
+        os.lstat(os.path.join(workspace.root, name))
+    except (OSError, ValueError) as error:
+        return isinstance(error, FileNotFoundError)
+    return False
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:

@@ -122,7 +122,8 @@ def report(found: Found, progress: Progress | None = None) -> dict[str, Any]:
             "warnings": warnings,
         },
     }
-    told["steps"] = [step._asdict() for step in next_steps(bank, seen, issues, ignored, is_default=found.is_default)]
+    steps = next_steps(bank, seen, issues, ignored, is_default=found.is_default, is_broken=bool(problem))
+    told["steps"] = [step._asdict() for step in steps]
     return told
 
 

@@ -25,10 +25,16 @@ class Step(NamedTuple):
 
 
 def next_steps(
-    bank: Workspace, seen: Survey, issues: Sequence[Issue], ignored: Sequence[PassedOver], *, is_default: bool
+    bank: Workspace,
+    seen: Survey,
+    issues: Sequence[Issue],
+    ignored: Sequence[PassedOver],
+    *,
+    is_default: bool,
+    is_broken: bool = False,
 ) -> list[Step]:
     """What to do next; the first always works at once. ``is_default``: commands find the workspace without its
-    name."""
+    name. ``is_broken``: the configuration stops every command until it is corrected, so that comes first."""
     where = "" if is_default else f" --workspace {shlex.quote(bank.root)}"
 
     def ours(words: str) -> str:
@@ -36,7 +42,11 @@ def next_steps(
 
     name = next((name for name, _ in seen.names), "")
     asked = f"what is known of {name}?" if name else "what was decided?"
-    found = [Step("It is ready: ask it something.", ours(f"recall {shlex.quote(asked)}"))]
+    ask = ours(f"recall {shlex.quote(asked)}")
+    found = [Step("It is ready: ask it something.", ask)]
+    if is_broken:
+        found = [Step("Correct the configuration: no other command runs before.", ours("doctor"))]
+        found.append(Step("Then ask it something.", ask))
     codes = {one.code for one in ignored}
     problems = Counter(one.code for one in issues)
     dated = [one for one in seen.files if one.role in ("log", "slugged-log")]

@@ -111,12 +111,15 @@ def _installation() -> Iterator[Check]:
 
 def _files(bank: Workspace) -> Iterator[Check]:
     from ..bank.files import read_text
+    from ..bank.passed_over import is_missing
     from ..bank.scan import scan
     from ..parsers.parse import parse_file
 
     found = scan(bank)
     for folder in found.unread:
-        yield Check("files", FAIL, f"{folder}: cannot be read; check its permissions")
+        missing = is_missing(bank, folder)
+        what = "is not there; correct memory.search.extraPaths" if missing else "cannot be read; check its permissions"
+        yield Check("files", FAIL, f"{folder}: {what}")
     faults = 0
     secrets = []
     for path in sorted(found.files):
@@ -129,7 +132,8 @@ def _files(bank: Workspace) -> Iterator[Check]:
         secrets += [f"{path}:{d.line}" for d in diagnostics if d.code == "secret-like"]
     yield Check("files", OK, f"{len(found.files)} Markdown files")
     if faults:
-        yield Check("lint", WARN, f"{faults} lines do not parse as meant; see `openclaw memory lint`")
+        what = "line does" if faults == 1 else "lines do"
+        yield Check("lint", WARN, f"{faults} {what} not parse as meant; see `openclaw memory lint`")
     if secrets:
         more = f" and {len(secrets) - 3} more" if len(secrets) > 3 else ""
         yield Check("secrets", WARN, f"key-like strings at {', '.join(secrets[:3])}{more}; take them out of memory")

@@ -42,7 +42,7 @@ def import_command(path: str, workspace: str, agent: str, as_json: bool) -> int:
         emit_json(told)
     else:
         _print(told)
-    unread = [one for one in told["ignored"] if one["code"] == "unreadable"]
+    unread = [one for one in told["ignored"] if one["code"] in ("unreadable", "missing")]
     return 3 if told["skipped"] or unread else 0
 
 

@@ -386,6 +386,10 @@ def configure(home: Path, text: str, name: str = ".openclaw/openclaw.json") -> P
 def test_default_places(tmp_path: Path) -> None:
     default = str(tmp_path / ".openclaw" / "workspace")
     assert choose(tmp_path) == (default, "main", "the default")
+    (tmp_path / "clawd").mkdir()
+    assert choose(tmp_path) == (default, "main", "the default")
+    (tmp_path / ".clawdbot").mkdir()
+    assert choose(tmp_path)[::2] == (str(tmp_path / "clawd"), "the default of an older release, ~/clawd")
     (tmp_path / ".clawdbot" / "workspace").mkdir(parents=True)
     assert choose(tmp_path)[0] == str(tmp_path / ".clawdbot" / "workspace")
     assert ".clawdbot" in choose(tmp_path)[2]
@@ -454,6 +458,8 @@ def test_json5_homes_and_variables(tmp_path: Path) -> None:
         choose(tmp_path)
     elsewhere = configure(tmp_path, '\ufeff{"agent": {"workspace": "~/state"}}', "state/openclaw.json")
     assert choose(tmp_path, OPENCLAW_STATE_DIR=str(elsewhere.parent))[0] == str(tmp_path / "state")
+    older = configure(tmp_path, '{"agent": {"workspace": "~/older"}}', "older/clawdbot.json")
+    assert choose(tmp_path, OPENCLAW_STATE_DIR=str(older.parent))[0] == str(tmp_path / "older")
     other = configure(tmp_path, '{"agent": {"workspace": "~/other"}}', "other.json5")
     assert choose(tmp_path, OPENCLAW_CONFIG_PATH="~/other.json5", OPENCLAW_STATE_DIR="/x")[0].endswith("other")
     assert str(other) in choose(tmp_path, OPENCLAW_CONFIG_PATH=str(other))[2]

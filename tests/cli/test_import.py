@@ -240,9 +240,22 @@ def test_a_broken_configuration_is_told_where_a_path_was_given(run, sample, olde
     (older_home / "clawdbot.json").write_text("{agents: {defaults: {memorySearch: {provider: 3}}}}", encoding="utf-8")
     told = check(run("import", str(root), "--json").out)
     assert "memorySearch.provider: expected a string" in told["configuration"]["problem"]
+    assert told["steps"][0]["what"] == "Correct the configuration: no other command runs before."
+    assert run(*shlex.split(told["steps"][1]["command"])[2:]).code == 1
     (older_home / "clawdbot.json").write_text("{", encoding="utf-8")
     ran = run("import")
     assert (ran.code, ran.out, ran.told.count("\n")) == (1, b"", 1)
+
+
+def test_an_extra_path_that_is_not_there_is_no_matter_of_permissions(run, sample, older_home: Path) -> None:
+    (older_home / "clawdbot.json").write_text("{memory: {search: {extraPaths: ['../gone']}}}", encoding="utf-8")
+    root = sample("2025")
+    ran = run("import", str(root), "--json")
+    gone = [one for one in check(ran.out)["ignored"] if one["code"] == "missing"]
+    assert (ran.code, [Path(one["path"]).name for one in gone]) == (3, ["gone"])
+    told = run("doctor", "--workspace", str(root))
+    assert told.code == 1
+    assert f"{root.parent / 'gone'}: is not there; correct memory.search.extraPaths" in told.text
 
 
 def test_faults_are_one_line(run, tmp_path: Path) -> None:
