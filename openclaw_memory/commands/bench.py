@@ -50,7 +50,7 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
         as_json: Json = False,
         debug: Debug = False,
     ) -> None:
-        """Compare providers of embeddings: how fast, how large, how good. Nothing of the workspace is changed."""
+        """Compare providers of embeddings. How fast, how large, how good? Nothing of the workspace is changed."""
         names = [name.strip() for given in provider or () for name in given.split(",") if name.strip()]
         paths = model_path or []
         run(lambda: embeddings_command(names, paths, questions, sample, workspace, agent, now, as_json), debug)

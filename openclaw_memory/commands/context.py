@@ -37,7 +37,7 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
         as_json: Json = False,
         debug: Debug = False,
     ) -> None:
-        """Print what an agent should know before a turn: the core, two days, what is due, what answers a question."""
+        """Print what an agent should know before a turn. The core, two days, what is due, what answers a question."""
         run(
             lambda: context_command(session, question, budget, project or [], no_sync, workspace, agent, now, as_json),
             debug,

@@ -47,7 +47,7 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
         as_json: Json = False,
         debug: Debug = False,
     ) -> None:
-        """Print the core memory; its sections and how full it is go to stderr."""
+        """Print the core memory. Its sections and how full it is go to stderr."""
         run(lambda: show_command(section, numbers, workspace, agent, as_json), debug)
 
     @group.command()

@@ -31,7 +31,7 @@ _ACCESS = ("rw", "ro", "none")
 def register(app: typer.Typer, run: Callable[..., Any]) -> None:
     """Add the group of commands to the application."""
     group = typer.Typer(
-        help="Tell an agent to store what lasts before its context is compacted.",
+        help="Have an agent store what lasts before a compaction.",
         no_args_is_help=True,
         rich_markup_mode=None,
     )

@@ -27,7 +27,7 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
         as_json: Json = False,
         debug: Debug = False,
     ) -> None:
-        """Look through an existing workspace: what is there, what is passed over, what to do next. Changes nothing."""
+        """Look through an existing workspace. What is there, what is passed over, what to do next. Changes nothing."""
         run(lambda: import_command(path, workspace, agent, as_json), debug)
 
 

@@ -23,7 +23,7 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
         as_json: Json = False,
         debug: Debug = False,
     ) -> None:
-        """Print the folder of the plug-in for OpenClaw, to install it from."""
+        """Print the folder to install OpenClaw's plug-in from."""
         run(lambda: plugin_path_command(as_json), debug)
 
 

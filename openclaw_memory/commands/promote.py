@@ -55,7 +55,7 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
         as_json: Json = False,
         debug: Debug = False,
     ) -> None:
-        """List facts that belong into the core memory; nothing is written without --apply."""
+        """List facts that belong into the core memory. Nothing is written without --apply."""
         run(
             lambda: promote_command(
                 apply,

@@ -26,7 +26,7 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
         as_json: Json = False,
         debug: Debug = False,
     ) -> None:
-        """Answer requests on stdin, one JSON object a line, until it ends (JSON-RPC 2.0)."""
+        """Answer requests on stdin, one JSON object a line. JSON-RPC 2.0, until stdin ends."""
         run(lambda: serve_command(workspace, agent, as_json), debug)
 
     @app.command()
@@ -50,7 +50,7 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
         as_json: Json = False,
         debug: Debug = False,
     ) -> None:
-        """Serve the memory by the Model Context Protocol, on stdin and stdout or over HTTP."""
+        """Serve the memory by the Model Context Protocol. On stdin and stdout, or over HTTP."""
         run(lambda: mcp_command(http, token, workspace, agent, as_json), debug)
 
 

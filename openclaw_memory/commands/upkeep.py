@@ -46,7 +46,7 @@ def register(app: typer.Typer, run: Callable[..., Any]) -> None:
         as_json: Json = False,
         debug: Debug = False,
     ) -> None:
-        """Tell which workspace and index are used, and whether they agree."""
+        """Tell which workspace and index are used, and if they agree."""
         run(lambda: status_command(deep, index or fix, verbose, workspace, agent, as_json), debug)
 
     @app.command()

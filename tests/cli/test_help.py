@@ -29,6 +29,13 @@ def options(name: str) -> set[str]:
     return {option for parameter in COMMANDS[name].params for option in parameter.opts if option.startswith("-")}
 
 
+@pytest.mark.parametrize("group", ["", "core", "flush", "schedule", "bench"])
+def test_no_line_of_a_list_of_commands_is_cut(run, environment: dict[str, str], group: str) -> None:
+    environment["COLUMNS"] = "80"
+    _, listed = run(*group.split(), "--help").text.split("Commands:\n")
+    assert [line for line in listed.splitlines() if line.endswith("...")] == []
+
+
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_option_is_documented(name: str) -> None:
     shared = section("Options of every command")
