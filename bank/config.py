@@ -88,6 +88,8 @@ def find_workspace(
     if agent and agent.casefold() not in {DEFAULT_AGENT, *map(str.casefold, entries)}:
         listed = f"the configuration has {', '.join(entries)}" if entries else "no configuration names any agent"
         raise UsageFault(f"no such agent: {agent}", configuration.path, listed)
+    # In whatever case it is asked for, an agent has one name: its folders are called so.
+    chosen = next((name for name in entries if name.casefold() == chosen.casefold()), chosen)
     places: list[tuple[str, Any]] = []
     for name, (key, entry) in entries.items():
         if name.casefold() == chosen.casefold():

@@ -166,6 +166,8 @@ def _created(workspace: Workspace) -> Connection:
         _load_vectors(connection, workspace)
         with transaction(connection):
             create(connection)
+            if workspace.index_owner:
+                connection.execute("INSERT INTO meta VALUES ('owner', ?)", [workspace.index_owner])
     except DatabaseError as error:
         if connection is not None:
             connection.close()
@@ -191,6 +193,8 @@ def _check(connection: Connection, workspace: Workspace) -> bool:
         raise IndexUnusable(f"was damaged ({error})") from None
     if told.get("fingerprint") != fingerprint():
         raise IndexUnusable("was made by another version")
+    if told.get("owner", "") != workspace.index_owner:
+        raise IndexUnusable("was of another workspace or of other extraPaths (write {agentId} into store.path)")
     return "filled" in told
 
 

@@ -4,19 +4,21 @@ Near to far: the agent's own entry, the top of the file, the defaults of all age
 before its older one.
 """
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .config import Configuration
 from .embeddings.keys import resolve_secret, substitute
-from .errors import one_line
+from .errors import MemoryFault, one_line
 
 #: (key path, object) of the places that speak of one section, the nearest first.
 Layers = list[tuple[str, dict[str, Any]]]
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)", re.IGNORECASE)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 DEFAULT = "default"
+_CORRECT = "correct it in this file"
 
 
 class Setting(NamedTuple):
@@ -190,6 +192,8 @@ class LayerReader:
 
     def _filled(self, key: str, path: str, text: str) -> str:
         text, missing = substitute(text, self._environ)
+        if "\0" in text or not _is_encodable(text):
+            raise MemoryFault(f"{path}: holds a character that no path can hold", self._configuration.path, _CORRECT)
         if missing:
             self.unset[key] = f"{path} names the environment variable {missing}, which is not set"
             if key.split(".")[0] != "remote":
@@ -249,6 +253,14 @@ class LayerReader:
             seconds = float(value) * _SECONDS[unit]
         self.note(key, f"{seconds:g}s", path)
         return seconds
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_duration(value: object) -> bool:

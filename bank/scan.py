@@ -10,6 +10,7 @@ import stat
 from typing import NamedTuple
 
 from .path_patterns import path_pattern
+from .search_settings import ExtraPath
 from .workspace import CORE_NAMES, Workspace
 
 _ROOT_FILES = (*CORE_NAMES, "USER.md")
@@ -40,7 +41,8 @@ class Scan(NamedTuple):
 
 def scan(workspace: Workspace) -> Scan:
     """Stat every Markdown file that belongs to the index: not templates, symbolic links, folders that start with a
-    dot."""
+    dot. An extra path that leads to a file once more (it holds the workspace, or spells it otherwise) adds nothing: the
+    core memory is known by its own name, by which groups are kept from it."""
     files: dict[str, Seen] = {}
     unread: list[str] = []
     root = workspace.root
@@ -52,7 +54,7 @@ def scan(workspace: Workspace) -> Scan:
         if os.path.islink(place):
             unread.append(folder)
         else:
-            _walk(place, folder, files, unread)
+            _walk(place, folder, files, unread, seen)
     for extra in workspace.extra_paths:
         place = os.path.normpath(os.path.join(root, extra.path))
         if os.path.islink(place):
@@ -61,7 +63,7 @@ def scan(workspace: Workspace) -> Scan:
             if place.endswith(".md"):
                 _add_file(place, workspace.relative(place), files, unread, seen)
         elif os.path.isdir(place):
-            _walk(place, workspace.relative(place), files, unread, extra.pattern)
+            _walk(place, workspace.relative(place), files, unread, seen, extra)
         else:
             # A disk that is not mounted says nothing about what is on it.
             unread.append(workspace.relative(place))
@@ -82,9 +84,17 @@ def _add_file(path: str, name: str, files: dict[str, Seen], unread: list[str], s
         files[name] = _seen(status)
 
 
-def _walk(top: str, prefix: str, files: dict[str, Seen], unread: list[str], pattern: str = "") -> None:
-    """Add what lies below ``top``, shown below ``prefix``; with a ``pattern`` only what it matches below ``top``."""
-    matches = path_pattern(pattern).fullmatch if pattern else None
+def _walk(
+    top: str,
+    prefix: str,
+    files: dict[str, Seen],
+    unread: list[str],
+    seen: set[tuple[int, int]],
+    extra: ExtraPath | None = None,
+) -> None:
+    """Add what lies below ``top``, shown below ``prefix``; for an ``extra`` path only what its pattern matches below
+    ``top``, and no file that was ``seen``."""
+    matches = path_pattern(extra.pattern).fullmatch if extra and extra.pattern else None
     cut = len(prefix) + 1 if prefix else 0
     pending = [(top, prefix)]
     while pending:
@@ -98,7 +108,7 @@ def _walk(top: str, prefix: str, files: dict[str, Seen], unread: list[str], patt
                         if matches and not matches((start + name)[cut:]):
                             continue
                         if name[0] != "." and name.lower() not in _NOT_INDEXED:
-                            _see(entry, start + name, files, unread)
+                            _see(entry, start + name, files, unread, seen, extra is not None)
                     elif name[0] != "." and entry.is_dir(follow_symlinks=False) and start + name != _TEMPLATES:
                         pending.append((entry.path, start + name))
         except (FileNotFoundError, NotADirectoryError):
@@ -107,15 +117,27 @@ def _walk(top: str, prefix: str, files: dict[str, Seen], unread: list[str], patt
             unread.append(_shown(prefix))
 
 
-def _see(entry: os.DirEntry[str], path: str, files: dict[str, Seen], unread: list[str]) -> None:
+def _see(
+    entry: os.DirEntry[str],
+    path: str,
+    files: dict[str, Seen],
+    unread: list[str],
+    seen: set[tuple[int, int]],
+    only_once: bool,
+) -> None:
     try:
         status = entry.stat(follow_symlinks=False)
+        # Where a folder's own list tells no inodes (Windows), the file does.
+        identity = status if status.st_ino else os.lstat(entry.path)
     except FileNotFoundError:
         return
     except OSError:
         unread.append(_shown(path))
         return
     if stat.S_ISREG(status.st_mode):
+        if only_once and (identity.st_dev, identity.st_ino) in seen:
+            return
+        seen.add((identity.st_dev, identity.st_ino))
         if path.isprintable() or _shown(path) == path:
             files[path] = _seen(status)
         else:

@@ -5,13 +5,16 @@ is read by ``embeddings.settings``.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from .config import Configuration, in_home
+from .errors import one_line
 from .layers import LayerReader, Setting, search_layers, section_layers, unknown_keys
 
 SOURCES = ("memory", "sessions")
+_NAME = re.compile(r"\w[\w.-]{0,127}")
 CITATIONS = ("auto", "on", "off")
 BACKENDS = ("builtin", "qmd")
 
@@ -118,7 +121,7 @@ def read_search(
         min_score=_min_score(reader),
         hybrid=_hybrid(reader),
         sync=_sync(reader),
-        store_path=in_home(reader.text("store.path")[0].replace("{agentId}", agent), environ),
+        store_path=_store_path(reader, agent, environ, warnings),
         slot=LayerReader(configuration, slots, environ, warnings, "plugins.slots", effective).text("memory")[0],
     )
     return settings, warnings
@@ -130,6 +133,15 @@ def _sources(reader: LayerReader, configuration: Configuration) -> tuple[str, ..
         if name not in SOURCES:
             raise configuration.wrong_type(f"{reader.place('sources')}", f"a list of {' and '.join(SOURCES)}", name)
     return found or ("memory",)
+
+
+def _store_path(reader: LayerReader, agent: str, environ: Mapping[str, str], warnings: list[str]) -> str:
+    path, place = reader.text("store.path")
+    if "{agentId}" in path and not _NAME.fullmatch(agent):
+        told = one_line(f"{place}: the agent {agent!r} is no name of a file; its index lies in .memory/ instead")
+        warnings.append(told)
+        return ""
+    return in_home(path.replace("{agentId}", agent), environ)
 
 
 def _session_memory(reader: LayerReader) -> bool:

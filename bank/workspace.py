@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .config import Configuration
 from .embeddings.models import Models
-from .errors import MemoryFault, UsageFault, fault_of
+from .errors import MemoryFault, UsageFault, fault_of, one_line
 from .guard import PathNotAllowed, check_text, descend, refuse, split
 from .path_patterns import path_pattern
 from .search_settings import ExtraPath, SearchSettings, read_search
@@ -66,7 +66,10 @@ class Workspace:
             place = os.path.normpath(os.path.join(self.root, extra.path))
             below = self._below_root(place)
             if os.path.islink(place):
+                self.warnings += (f"extraPaths: {one_line(place)} is a symbolic link and not read; name its target",)
                 continue
+            if os.path.isfile(place) and not place.endswith(".md"):
+                self.warnings += (f"extraPaths: {one_line(place)} is no .md file and not read",)
             if below is None:
                 outer.append((place, os.path.realpath(place), extra.pattern))
             else:
@@ -137,15 +140,20 @@ class Workspace:
             place = os.path.normpath(os.path.join(self.root, configured))
             if is_ours_or_free(place):
                 return place
-            self.warnings = (
+            self.warnings += (
                 f"memory.search.store.path: {place} was made by another program; the index lies in .memory/ instead",
             )
-        name = "index.sqlite"
-        if self.extra_paths:
-            from hashlib import sha256
-
-            name = f"index-{sha256(repr(self.extra_paths).encode('utf-8', 'replace')).hexdigest()[:8]}.sqlite"
+        name = f"index-{_digest(repr(self.extra_paths))}.sqlite" if self.extra_paths else "index.sqlite"
         return os.path.join(self.index_dir, name)
+
+    @property
+    def index_owner(self) -> str:
+        """Whose the index is, where the configuration names its place: others may be told the same place, and must not
+        be answered from it. "" for an index in its own place, which nobody shares."""
+        configured = self.settings.store_path
+        if not configured or self.index_path != os.path.normpath(os.path.join(self.root, configured)):
+            return ""
+        return _digest(repr((self.root, self.extra_paths)))
 
     @property
     def lock_path(self) -> str:
@@ -261,6 +269,12 @@ def _below(place: str, anchor: str) -> str | None:
     if not same or (rest and not rest.startswith("/")):
         return None
     return rest.lstrip("/")
+
+
+def _digest(text: str) -> str:
+    from hashlib import sha256
+
+    return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:8]
 
 
 def is_ours_or_free(path: str) -> bool:
