@@ -24,7 +24,7 @@ class Entity(NamedTuple):
 
 def resolve(connection: Connection, slugs: Iterable[str]) -> dict[str, str | None]:
     """Each folded name that the workspace knows, and the slug of the entity that it means (None: ambiguous)."""
-    wanted = sorted(set(slugs))
+    wanted = sorted(slug for slug in set(slugs) if _is_text(slug))
     claims: dict[str, set[str]] = {}
     for start in range(0, len(wanted), 500):
         part = wanted[start : start + 500]
@@ -39,6 +39,15 @@ def resolve(connection: Connection, slugs: Iterable[str]) -> dict[str, str | Non
         slug: slug if not pages or slug in pages else (next(iter(pages)) if len(pages) == 1 else None)
         for slug, pages in claims.items()
     }
+
+
+def _is_text(name: str) -> bool:
+    """Whether SQLite can be asked for a name: what has a lone surrogate (a byte that is no UTF-8) stands in no file."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def entity(connection: Connection, slug: str) -> Entity:

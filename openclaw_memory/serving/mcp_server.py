@@ -89,8 +89,8 @@ class MemoryServer:
         told = {name: value for name, value in (params.arguments or {}).items() if value is not None}
 
         def work() -> tuple[str, Any]:
-            check(tool.parameters, told, "arguments")
-            return _clean(tool.call(self.memory, told, Call(progress=_reporting(context))))
+            meant = check(tool.parameters, told, "arguments")
+            return _clean(tool.call(self.memory, meant, Call(progress=_reporting(context))))
 
         try:
             text, answer = await self._in_thread(work, self._readers if tool.reads else self._writer)

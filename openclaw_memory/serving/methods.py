@@ -64,7 +64,6 @@ def _checked(
                 raise UsageFault(f"params.{name}: must be string")
             along[field] = value or ""
         told = {name: value for name, value in params.items() if name not in ALONG and value is not None}
-        check(schema, told)
-        return answer(told, Call(**along))
+        return answer(check(schema, told), Call(**along))
 
     return checked

@@ -119,6 +119,8 @@ FLUSH_CHECK = _object(
     }
 )
 
+#: What may hold lone surrogates: questions, which are answered all the same, and names of files that are no UTF-8.
+_AS_FOUND = frozenset(("query", "question", "path", "source"))
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),
@@ -130,12 +132,17 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def check(schema: Mapping[str, Any], told: Any, where: str = "params") -> None:
-    """Raises ``UsageFault`` for what a schema of this table does not allow: the first such thing, by its place."""
+def check(schema: Mapping[str, Any], told: Any, where: str = "params") -> Any:
+    """``told`` as its schema means it: 2.0 is the integer 2. Raises ``UsageFault`` for what a schema of this table does
+    not allow: the first such thing, by its place."""
     kinds = schema.get("type", ())
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if kinds and not any(_is(told, kind) for kind in kinds):
         raise UsageFault(f"{where}: must be {' or '.join(kinds)}")
+    if isinstance(told, float) and "integer" in kinds:
+        told = int(told)
+    if isinstance(told, str) and where.rpartition(".")[2] not in _AS_FOUND and not _is_text(told):
+        raise UsageFault(f"{where}: holds half a character", remedy="send whole characters of Unicode")
     if "enum" in schema and told not in schema["enum"]:
         raise UsageFault(f"{where}: must be one of {', '.join(map(str, schema['enum']))}")
     if isinstance(told, int | float) and not isinstance(told, bool):
@@ -146,22 +153,27 @@ def check(schema: Mapping[str, Any], told: Any, where: str = "params") -> None:
     if isinstance(told, list):
         if len(told) < schema.get("minItems", 0):
             raise UsageFault(f"{where}: must hold {schema['minItems']} or more")
-        for at, item in enumerate(told):
-            check(schema.get("items", {}), item, f"{where}[{at}]")
-    if isinstance(told, dict):
-        _check_members(schema, told, where)
+        return [check(schema.get("items", {}), item, f"{where}[{at}]") for at, item in enumerate(told)]
+    return _check_members(schema, told, where) if isinstance(told, dict) else told
 
 
-def _check_members(schema: Mapping[str, Any], told: Mapping[str, Any], where: str) -> None:
+def _check_members(schema: Mapping[str, Any], told: Mapping[str, Any], where: str) -> dict[str, Any]:
     known = schema.get("properties", {})
     for name in schema.get("required", ()):
         if name not in told:
             raise UsageFault(f"{where}.{name}: is missing")
-    for name, value in told.items():
-        if name in known:
-            check(known[name], value, f"{where}.{name}")
-        elif schema.get("additionalProperties") is False:
+    for name in told:
+        if name not in known and schema.get("additionalProperties") is False:
             raise UsageFault(f"{where}.{name}: no such parameter", remedy=f"use {', '.join(known) or 'none'}")
+    return {name: check(known.get(name, {}), value, f"{where}.{name}") for name, value in told.items()}
+
+
+def _is_text(told: str) -> bool:
+    try:
+        told.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is(told: Any, kind: str) -> bool:

@@ -50,6 +50,8 @@ BAD = [
     (["search", "x", "*", "--min-score", "nan"], 2),
     (["search", "x", "*", "--min-score", "5"], 2),
     (["search", "x", "*", "--corpus", "web"], 2),
+    (["entity", "\udcff", "*"], 1),
+    (["graph", "\udcff", "--workspace", "{demo}"], 1),
     (["get", "*"], 2),
     (["get", "", "*"], 1),
     (["get", "../../etc/passwd", "*"], 1),
