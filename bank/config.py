@@ -72,8 +72,10 @@ def find_workspace(
     ``configuration``: what ``read_configuration`` gives, where that was read already.
 
     Order: ``explicit``, ``OPENCLAW_WORKSPACE``, the agent's own entry in the configuration, the default of all agents
-    there, ``~/.openclaw/workspace``. Raises ``UsageFault`` for an empty option and for an agent that the
-    configuration does not have, ``MemoryFault`` for a configuration that cannot be read or that holds a wrong type.
+    there, ``~/.openclaw/workspace``. Without an entry of its own no agent but the default one is at these two: it has a
+    folder of its name in the one, ``workspace-<id>`` beside the other, as OpenClaw has it. Raises ``UsageFault`` for an
+    empty option and for an agent that the configuration does not have, ``MemoryFault`` for a configuration that cannot
+    be read or that holds a wrong type.
     """
     if explicit is not None:
         if not explicit.strip():
@@ -90,19 +92,22 @@ def find_workspace(
         raise UsageFault(f"no such agent: {agent}", configuration.path, listed)
     # In whatever case it is asked for, an agent has one name: its folders are called so.
     chosen = next((name for name in entries if name.casefold() == chosen.casefold()), chosen)
-    places: list[tuple[str, Any]] = []
+    places: list[tuple[str, Any, str]] = []
     for name, (key, entry) in entries.items():
         if name.casefold() == chosen.casefold():
-            places.append((f"{key}.workspace", entry.get("workspace")))
+            places.append((f"{key}.workspace", entry.get("workspace"), ""))
+    shared = not entries or chosen.casefold() == _default_agent(entries).casefold()
     if configuration.path:
-        places += [(key, configuration.get(key)) for key in ("agents.defaults.workspace", "agent.workspace")]
-    for key, value in places:
+        below = "" if shared else chosen
+        places += [(key, configuration.get(key), below) for key in ("agents.defaults.workspace", "agent.workspace")]
+    for key, value, below in places:
         if value is not None and not isinstance(value, str):
             raise configuration.wrong_type(key, "a string", value)
         if value and value.strip():
-            expanded = _expand(value.strip(), key, configuration, environ)
-            return WorkspaceChoice(_absolute(expanded, environ), chosen, f"{key} in {configuration.path}")
-    return _default_place(chosen, environ)
+            place = os.path.join(_absolute(_expand(value.strip(), key, configuration, environ), environ), below)
+            return WorkspaceChoice(os.path.normpath(place), chosen, f"{key} in {configuration.path}")
+    default = _default_place(chosen, environ)
+    return default if shared else default._replace(path=f"{default.path}-{chosen}")
 
 
 def configured_agents(configuration: Configuration) -> list[str]:

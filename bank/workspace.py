@@ -245,12 +245,13 @@ class Workspace:
         )
 
     def _core_spelling(self, name: str) -> str:
-        """``name``, or its twin where the disk ignores case and spells the file so."""
+        """``name``, or its twin: where the disk ignores case and spells the file so, or where only that is there."""
         path = os.path.join(self.root, name)
-        for found in self.core_paths():
-            if os.path.lexists(path) and os.path.samefile(path, found) and not os.path.islink(path):
-                return os.path.basename(found)
-        return name
+        found = self.core_paths()
+        for one in found:
+            if os.path.lexists(path) and os.path.samefile(path, one) and not os.path.islink(path):
+                return os.path.basename(one)
+        return name if os.path.lexists(path) or not found else os.path.basename(found[0])
 
     def _below_root(self, place: str) -> str | None:
         for anchor in (self.root, self._given):

@@ -87,7 +87,9 @@ def replace(core: Core, old: str, new: str, section: str, path: str) -> Edit:
 def insert(core: Core, text: str, line: int | None, after: str, section: str, path: str) -> Edit:
     """``text`` as lines of their own below a line (1-based; 0: at the top), or below the one where ``after`` ends."""
     if (line is None) == (not after):
-        raise UsageFault("one of line and after is needed", remedy="say below which line, or below which text")
+        raise UsageFault(
+            "one of line and after is needed", remedy="say below which line (--line N) or which text (--after TEXT)"
+        )
     lines = text.replace("\r\n", "\n").split("\n") if text.strip() else []
     if not lines:
         raise UsageFault("there is nothing to insert", remedy="give a text")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..bank.config import read_configuration
 from ..bank.driver import Connection, DatabaseError, describe
 from ..bank.errors import MemoryFault
-from ..bank.layers import Setting
+from ..bank.layers import DEFAULT, Setting
 from ..bank.workspace import Workspace
 from ..context import choose
 from ..effective import effective_settings
@@ -44,7 +44,9 @@ def doctor_command(workspace: str, agent: str, as_json: bool) -> int:
             print(f"{paint(mark, colour)}  {check.name:<14} {visible(check.message)}")
         if settings:
             print()
-            print_table([(one.key, json.dumps(one.value, ensure_ascii=False), one.source) for one in settings], _HEADER)
+            # What somebody has set comes first: the rest is as everywhere.
+            shown = sorted(settings, key=lambda one: one.source == DEFAULT)
+            print_table([(one.key, json.dumps(one.value, ensure_ascii=False), one.source) for one in shown], _HEADER)
     return 1 if any(check.status == FAIL for check in checks) else 0
 
 

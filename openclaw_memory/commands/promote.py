@@ -118,7 +118,10 @@ def promote_command(
         return code
     if outcome is None:
         _print_review(chosen)
-        note(f"{len(chosen)} of {len(found.candidates)} shown; nothing is written without --apply")
+        if found.candidates:
+            note(f"{len(chosen)} of {len(found.candidates)} shown; nothing is written without --apply")
+        else:
+            note("nothing to promote: no fact is recalled often or sure enough that the core lacks")
     else:
         for one, cited in outcome.added:
             say(f"{cited or 'stood there already'}  {one.proposal.text}")

@@ -439,6 +439,16 @@ def test_the_nearest_wins(tmp_path: Path) -> None:
         choose(tmp_path, explicit=" ")
 
 
+def test_no_agent_shares_the_workspace_of_the_default_one_by_chance(tmp_path: Path) -> None:
+    """An agent without a workspace of its own was shown the memory of the default one; OpenClaw gives it another."""
+    configure(tmp_path, '{"agents": {"entries": {"main": {}, "Research": {}}}}')
+    assert choose(tmp_path, agent="main")[0] == str(tmp_path / ".openclaw" / "workspace")
+    assert choose(tmp_path, agent="research")[0] == str(tmp_path / ".openclaw" / "workspace-Research")
+    configure(tmp_path, '{"agents": {"defaults": {"workspace": "~/ws"}, "entries": {"main": {}, "research": {}}}}')
+    assert choose(tmp_path, agent="main")[0] == str(tmp_path / "ws")
+    assert choose(tmp_path, agent="research")[0] == str(tmp_path / "ws" / "research")
+
+
 def test_the_default_agent_of_the_configuration(tmp_path: Path) -> None:
     configure(tmp_path, '{"agents": {"list": [{"id": "a", "workspace": "~/a"}, {"id": "b", "workspace": "~/b"}]}}')
     assert choose(tmp_path)[:2] == (str(tmp_path / "a"), "a")

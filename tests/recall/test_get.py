@@ -180,3 +180,11 @@ def test_bytes_that_are_no_text(make, tmp_path: Path) -> None:
     page = memory_get(workspace, "MEMORY.md")
     assert page["lines"] == 2
     assert page["text"].startswith("caf�")
+
+
+@pytest.mark.parametrize(("there", "asked"), [("memory.md", "MEMORY.md"), ("MEMORY.md", "memory.md")])
+def test_the_core_by_either_of_its_names(tmp_path: Path, there: str, asked: str) -> None:
+    """Prompts of OpenClaw say MEMORY.md, a new workspace has memory.md."""
+    (tmp_path / there).write_text("# Core\n", encoding="utf-8")
+    answer = memory_get(Workspace.open(str(tmp_path)), asked)
+    assert (answer["status"], answer["path"], answer["text"]) == ("ok", there, "# Core\n".strip())
