@@ -86,7 +86,8 @@ def print_recall(answer: dict[str, Any]) -> None:
     if results and answer.get("confident") is False:
         note("nothing close was found; these results are weak")
     if answer["omitted"] and results:
-        note(f"{answer['omitted']} more were left out; --k and --budget let more in")
+        were = "was" if answer["omitted"] == 1 else "were"
+        note(f"{answer['omitted']} more {were} left out; --k and --budget let more in")
 
 
 def _facts_of(result: dict[str, Any]) -> str:

@@ -170,7 +170,8 @@ def _remove_transcripts(bank: Bank) -> list[str]:
     if not os.path.exists(index.index_path):
         return []
     with transcripts_lock(index, 60.0, "resetting"):
-        return remove(index)
+        folder = os.path.dirname(index.index_path)
+        return [os.path.join(folder, name) for name in remove(index)]
 
 
 def reset_command(yes: bool, embeddings: bool, workspace: str, agent: str, as_json: bool) -> int:
