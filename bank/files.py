@@ -15,6 +15,8 @@ from .errors import Busy, MemoryFault, fault_of
 _TEMPORARY = ".openclaw-memory-"
 _STALE_SECONDS = 3600
 BOM = b"\xef\xbb\xbf"
+#: What lies below it in a workspace can be built again.
+INDEX_FOLDER = ".memory"
 
 
 class FileMissing(MemoryFault):
@@ -207,7 +209,7 @@ def _sync_folder(folder: str) -> None:
 
 @contextlib.contextmanager
 def writer_lock(path: str, timeout: float, purpose: str = "writing") -> Iterator[None]:
-    """Hold the lock file ``path`` for the body; its folder is created.
+    """Hold the lock file ``path`` for the body; its folder is created, but no workspace around it.
 
     ``timeout``: seconds to wait, 0 not at all, negative without end. ``purpose``: what others are told
     meanwhile. Raises ``Busy`` when another holds it for that long, ``MemoryFault`` when it cannot be created.
@@ -215,7 +217,7 @@ def writer_lock(path: str, timeout: float, purpose: str = "writing") -> Iterator
     from filelock import FileLock, Timeout
 
     try:
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        _make_folder(os.path.dirname(path) or ".")
         lock = FileLock(path)
         lock.acquire(timeout=timeout)
     except Timeout:
@@ -230,6 +232,14 @@ def writer_lock(path: str, timeout: float, purpose: str = "writing") -> Iterator
         with contextlib.suppress(OSError):
             os.unlink(f"{path}.holder")
         lock.release()
+
+
+def _make_folder(folder: str) -> None:
+    """A process that outlives its workspace (moved, deleted) does not make it again."""
+    root, name = os.path.split(folder)
+    if name == INDEX_FOLDER and not os.path.isdir(root):
+        raise MemoryFault("the workspace is gone", root, "put it back, or name where it is with --workspace")
+    os.makedirs(folder, exist_ok=True)
 
 
 def _holder(path: str) -> str:

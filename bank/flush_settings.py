@@ -114,7 +114,7 @@ def _force_bytes(configuration: Configuration, layers: Layers, reader: LayerRead
     value: Any = next((layer[name] for _, layer in layers if layer.get(name) is not None), 0)
     size = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
     if size:
-        value = int(float(size[1]) * _UNITS[size[2].lower()])
+        value = float(size[1]) * _UNITS[size[2].lower()]
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
         raise configuration.wrong_type(reader.place(name), 'a number of bytes, or a size such as "2mb"', value)
     reader.note(name, int(value), reader.place(name))

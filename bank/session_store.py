@@ -111,7 +111,7 @@ def count_in(sessions: Sessions, session: Session, name: str) -> int | None:
     value = session.entry.get(name)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0 or value != int(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15 or value != int(value):
         where = f"{sessions.path}:{_line_of(sessions, session.key)}"
         raise MemoryFault(f"the session {session.key}: {name} is no whole number", where, _REMEDY)
     return int(value)

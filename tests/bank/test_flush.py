@@ -384,6 +384,14 @@ def test_bad_sessions_are_told_and_left(place: Place, text: str, told: str, line
     assert not Path(f"{place.store}.lock").exists()
 
 
+@pytest.mark.parametrize("count", ["1e400", "-1", "0.5", "1e300"])
+def test_a_count_that_no_session_has(place: Place, count: str) -> None:
+    """A number that JSON allows and no integer holds ended in a traceback."""
+    place.sessions(None, f'{{"{KEY}": {{"sessionId": "s", "compactionCount": {count}}}}}')
+    with pytest.raises(MemoryFault, match="compactionCount is no whole number"):
+        place.plan()
+
+
 def test_bytes_that_are_no_text(place: Place) -> None:
     place.sessions({})
     place.store.write_bytes(b'{\n"a": "\xff"}')

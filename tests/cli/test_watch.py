@@ -27,7 +27,8 @@ class Watching:
         self._out = out
 
     def lines(self) -> list[dict[str, Any]]:
-        found = [json.loads(line) for line in self._out.read_text("utf-8").splitlines()]
+        whole, _, _ = self._out.read_text("utf-8").rpartition("\n")
+        found = [json.loads(line) for line in whole.splitlines()]
         for line in found:
             jsonschema.validate(line, SCHEMA)
         return found
@@ -66,7 +67,7 @@ def watching(tmp_path: Path, environment: dict[str, str]) -> Iterator[Callable[.
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=told, stderr=err, env=environment)
         processes.append(process)
         found = Watching(root, out, process)
-        found.until(lambda: found.indexed() == ["memory/a.md"])
+        found.until(lambda: found.indexed() == ["memory/a.md"] and len(found.lines()) == 1)
         return found
 
     yield start
@@ -119,6 +120,21 @@ def test_an_interval_finds_what_nobody_told(watching: Callable[..., Watching], t
     one = watching("--config", str(config))
     (one.root / "memory" / "b.md").write_text("- second\n", encoding="utf-8")
     one.until(lambda: "memory/b.md" in one.indexed())
+
+
+def test_a_workspace_that_was_moved_is_not_made_again(watching: Callable[..., Watching], tmp_path: Path) -> None:
+    """A process that outlived its workspace made its folder anew, in the way of whoever wants to put it back."""
+    told = watching("--debounce", "0.05", "--interval", "0.2")
+    told.root.rename(tmp_path / "away")
+    end = time.monotonic() + 30
+    while b"the workspace is gone" not in (tmp_path / "err").read_bytes():
+        assert time.monotonic() < end
+        assert told.process.poll() is None
+        time.sleep(0.05)
+    assert not told.root.exists()
+    (tmp_path / "away").rename(told.root)
+    (told.root / "memory" / "b.md").write_text("- back\n", encoding="utf-8")
+    told.until(lambda: told.indexed() == ["memory/a.md", "memory/b.md"])
 
 
 def test_nothing_to_do(run: Any, tmp_path: Path) -> None:
