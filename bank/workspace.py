@@ -165,10 +165,6 @@ class Workspace:
         """The lock of whoever appends to the logs; not the index's, so that neither waits for the other."""
         return os.path.join(self.index_dir, "journal.lock")
 
-    @property
-    def entities_dir(self) -> str:
-        return os.path.join(self.root, "bank", "entities")
-
     def log_path(self, day: date) -> str:
         """The absolute path of a day's log, whether it exists or not."""
         return os.path.join(self.root, "memory", f"{day.isoformat()[:10]}.md")

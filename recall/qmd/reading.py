@@ -16,11 +16,6 @@ from .scope import allows, denial, read_chat
 from .settings import QmdSettings
 
 
-def is_of_qmd(path: str) -> bool:
-    """Whether a path names a file of a collection."""
-    return path.startswith(PREFIX)
-
-
 def qmd_get(
     workspace: Workspace,
     settings: QmdSettings,

@@ -78,7 +78,6 @@ def test_layout(folder: Path) -> None:
     assert workspace.index_path == os.path.join(real, ".memory", "index.sqlite")
     assert workspace.lock_path == os.path.join(real, ".memory", "writer.lock")
     assert workspace.journal_lock_path != workspace.lock_path
-    assert workspace.entities_dir == os.path.join(real, "bank", "entities")
     log = workspace.log_path(date(2026, 1, 5))
     assert workspace.relative(log) == "memory/2026-01-05.md"
     assert workspace.log_path(datetime(2026, 1, 5, 3, 4)) == log  # noqa: DTZ001

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 import pytest
-from openclaw_memory.recall.qmd.reading import is_of_qmd, qmd_get
+from openclaw_memory.recall.qmd.reading import qmd_get
 
 from .conftest import Bench, StandIn
 
@@ -88,8 +88,3 @@ def test_a_chat_that_may_not_search_may_not_read(notes: Bench) -> None:
     assert answer["code"] == "MEMORY_PATH_NOT_ALLOWED"
     assert "chatType=channel" in answer["error"]
     assert get(notes, "qmd/docs/a.md", session_key="agent:main:main")["status"] == "ok"
-
-
-def test_which_paths_are_of_qmd() -> None:
-    assert is_of_qmd("qmd/docs/a.md")
-    assert not is_of_qmd("memory/qmd/a.md")
